@@ -45,11 +45,11 @@ from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.simulated.endpoint import serving
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment
 

@@ -53,7 +53,7 @@ from pytest_judgesense.checks.regression import Adjustment, Side, adjust, compar
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.clustered import clustered_statistic
 from pytest_judgesense.stats.comparison import paired_difference
 from pytest_judgesense.stats.correlation import pearson

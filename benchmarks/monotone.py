@@ -39,8 +39,8 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.measurement import cell_of, measure
-from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.stats.agreement import clustered_kappa, cohen_kappa
 from pytest_judgesense.stats.clustered import clustered_proportion

@@ -41,7 +41,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.biased_endpoints import at_endpoints
 from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
 from pytest_judgesense.stats.comparison import holm
-from pytest_judgesense.stats.probing import ProbeEffect, edit_effect, naming_effect, side_to_edit
+from pytest_judgesense.stats.placebo import ProbeEffect, edit_effect, naming_effect, side_to_edit
 
 RUNS, QUICK_RUNS = 1000, 300
 ITEMS, ORDERS = 60, 2

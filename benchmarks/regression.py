@@ -63,8 +63,8 @@ from pytest_judgesense.commands.main import main as judgesense
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measurement import cell_of
+from pytest_judgesense.measures.bar import NO_REGRESSION, Check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import NO_REGRESSION, Check
 from pytest_judgesense.stats.comparison import (
     Difference,
     jackknife_difference,

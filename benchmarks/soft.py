@@ -44,8 +44,8 @@ from scipy.special import expit, ndtri
 from pytest_judgesense import measure
 from pytest_judgesense.instruments.temperature.analytic import tempered
 from pytest_judgesense.judges.providers.formats import TOP_TOKENS
+from pytest_judgesense.judges.simulated.endpoint import answer
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.measures.soft import leaning
 from pytest_judgesense.replies.probabilities import probabilities

@@ -39,7 +39,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import first_calls, judgment_of
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.judges.simulated.server import answer
+from pytest_judgesense.judges.simulated.endpoint import answer
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.builtin import builtin_suites

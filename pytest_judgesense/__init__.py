@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pytest_judgesense.api import measure
     from pytest_judgesense.commands.report import read_datasheet
-    from pytest_judgesense.judges.table import Judge
+    from pytest_judgesense.judges.judge_table import Judge
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
@@ -23,7 +23,7 @@ __all__ = ["Judge", "__version__", "compare_judges", "measure", "read_datasheet"
 
 # pytest imports this package in every run, so heavy modules are imported only when used.
 _MODULES: Final = {
-    "Judge": "pytest_judgesense.judges.table",
+    "Judge": "pytest_judgesense.judges.judge_table",
     "compare_judges": "pytest_judgesense.stats.ranks",
     "measure": "pytest_judgesense.api",
     "read_datasheet": "pytest_judgesense.commands.report",

@@ -21,8 +21,8 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import check_line, explanation_of
-from pytest_judgesense.checks.linting import lint_notices
 from pytest_judgesense.checks.outcome import DecisionRule, Policy
+from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.datasheet import CheckLine, Datasheet
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate
@@ -38,8 +38,8 @@ from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudg
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measurement import measure as measured
+from pytest_judgesense.measures.bar import told_apart
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import told_apart
 from pytest_judgesense.output import replace_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
@@ -350,7 +350,7 @@ def _of_function(given: Any) -> JudgeSpec:
             expected="a name, provider:model, a function, or a Judge",
             remedy='give it a name: measure(Judge("NAME", function), ...)',
         )
-    from pytest_judgesense.judges.table import Judge
+    from pytest_judgesense.judges.judge_table import Judge
 
     return Judge(name, given)
 

@@ -38,7 +38,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
-from pytest_judgesense.judges.simulated.profiles import observer_named
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust

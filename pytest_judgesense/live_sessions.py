@@ -21,7 +21,7 @@ from pytest_judgesense.errors import LogError, UsageError, well_formed
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import json_value
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.output import alone, append_whole
 
 SCHEMA: Final = "judgesense/history/1"

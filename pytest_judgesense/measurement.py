@@ -31,10 +31,10 @@ from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import NO_DEADLINE, Answer
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.proving import Proof, Task, look_ups_of, prove
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stopping_point import forget_stop, read_stop, stop_file, write_stop

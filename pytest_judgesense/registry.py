@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Reply
 from pytest_judgesense.judges.spec import Provider
-from pytest_judgesense.measures.check import NO_DRIFT, NO_REGRESSION, CheckKind, gate_of
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure
+from pytest_judgesense.measures.bar import NO_DRIFT, NO_REGRESSION, CheckKind, gate_of
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from pytest_judgesense.datasheet import Datasheet
     from pytest_judgesense.estimate import Estimate
-    from pytest_judgesense.importers import Exported, Imported, ImportedSuite
+    from pytest_judgesense.foreign_results import Exported, Imported, ImportedSuite
     from pytest_judgesense.judges.simulated.observer import Skill
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
-    from pytest_judgesense.papers import Paper
     from pytest_judgesense.profile import Word
+    from pytest_judgesense.published_design import Paper
     from pytest_judgesense.sections import (
         ComparedJudge,
         JudgeComparison,

@@ -35,7 +35,7 @@ if "--atheris" in sys.argv:
     # One by one: of what is imported by way of other packages it counts nothing.
     read = ("replies", "report.log", "report.markdown", "suites.loading", "cassettes.redaction")
     with atheris.instrument_imports(include=["pytest_judgesense"]):
-        for module in (*read, "cassettes.storage", "cassettes.batches", "commands.main"):
+        for module in (*read, "cassettes.storage", "cassettes.batch_files", "commands.main"):
             import_module(f"pytest_judgesense.{module}")
 
 from tests.fuzzing import DOORS, GOOD, PIECES, examples, knock

@@ -39,8 +39,8 @@ from pytest_judgesense.cassettes.storage import Journal, read_exchanges
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgesenseError, LogError, printable_lines, well_formed
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.simulated.profiles import observer_named
-from pytest_judgesense.judges.simulated.server import REFUSED, answer
+from pytest_judgesense.judges.simulated.endpoint import REFUSED, answer
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.plugin.ci import Failures, require_pass
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.report.log import log_line, read_log

@@ -26,8 +26,8 @@ from typing import Any, Final, TypeAlias
 
 import pytest_judgesense
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
-from pytest_judgesense.replies.labels import _LONGEST
 from pytest_judgesense.replies.refusals import _REFUSALS, _declined, _declining
+from pytest_judgesense.replies.spellings import _LONGEST
 from pytest_judgesense.suites.rules import _MARK
 from tests.sources import tree_of
 
@@ -208,8 +208,8 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
 # Patterns that see no more than so many characters, whatever is read, with the place of the bound.
 BOUNDED: Final[Mapping[str, int]] = {
     # `Labels._read` looks at no text of more than two lengths.
-    "replies.labels:_NUMBER": 2 * _LONGEST,
-    "replies.labels:_BOUND": 2 * _LONGEST,
+    "replies.spellings:_NUMBER": 2 * _LONGEST,
+    "replies.spellings:_BOUND": 2 * _LONGEST,
 }
 
 

@@ -52,11 +52,11 @@ LEVELS: dict[str, float] = {
     # It reads a reply under the decision space of a suite.
     "replies": 1.5,
     # What all readers of foreign files need.
-    "importers": 1.5,
+    "foreign_results": 1.5,
     "judges": 2,
     "measures": 2,
     "sections": 2.2,
-    "papers": 2.2,
+    "published_design": 2.2,
     "registry": 2.4,
     "checks": 2.6,
     "instruments": 3,
@@ -94,14 +94,13 @@ DOORS = {
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
-    "xllamacpp": ("judges.local.serving",),
+    "xllamacpp": ("judges.local.llama_server",),
     # Optional, for the page alone.
     "jinja2": ("report.page",),
     "markupsafe": ("report.page",),
     "matplotlib": ("report.drawing",),
     # pytest's own parser of its ini files.
     "iniconfig": ("commands.options",),
-    # Optional, for logs of many lines.
     # Optional, for tasks of a cluster.
     "ray": ("commands.record",),
     # Optional, for shells.
@@ -117,7 +116,7 @@ DOORS = {
         "suites.stimuli",
         "suites.loading",
         "instruments.",
-        "judges.table",
+        "judges.judge_table",
         "report.datasheet_file",
         "report.log",
         "baseline",
@@ -309,7 +308,7 @@ def test_no_two_rooms_build_on_each_other() -> None:
 
 # A made-up package, in which a room builds on another.
 HOUSE = {
-    "measures.measure": "",
+    "measures.definition": "",
     "checks.outcome": "",
     "instruments": "",
     "instruments.builtin": "from pytest_judgesense.instruments.one import instrument as one",
@@ -346,9 +345,9 @@ def test_a_house_in_order_has_no_wrong_import() -> None:
     ("module", "source", "target"),
     [
         # Upward, at the head and inside a function.
-        ("measures.measure", "import pytest_judgesense.checks.outcome", "checks.outcome"),
+        ("measures.definition", "import pytest_judgesense.checks.outcome", "checks.outcome"),
         (
-            "measures.measure",
+            "measures.definition",
             "def f():\n    from pytest_judgesense.checks import outcome",
             "checks.outcome",
         ),
@@ -387,7 +386,7 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
 
 
 def test_the_root_gives_users_judges_the_api_reading_and_comparing_and_nothing_else() -> None:
-    assert OWN[""] == {"commands.report", "judges.table", "api", "stats.ranks"}
+    assert OWN[""] == {"commands.report", "judges.judge_table", "api", "stats.ranks"}
     assert FOREIGN[""] == set()
 
 
@@ -468,6 +467,48 @@ def test_the_plugin_alone_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+# What the files of a room are called in every one of them, and the packages, which are plurals of
+# what they hold; `suites.planning` plans what the command `plan` shows.
+SHARED_NAMES = frozenset({"checks", "measures", "tables", "figures", "words", "replies"})
+SUFFIXES = ("s", "es", "ed", "ing", "ings", "er", "ers", "ment", "ments", "ion", "ation", "ations")
+NAMESAKES = {("plan", "planning"), ("state", "statements")}
+
+
+def _with_suffix(name: str) -> set[str]:
+    """A name with each suffix, also where its last letter goes or is doubled."""
+    stems = {name, name + name[-1], name.removesuffix("e")}
+    return {stem + suffix for stem in stems for suffix in SUFFIXES}
+
+
+def same_but_for_a_suffix(modules: Iterable[str]) -> set[tuple[str, str]]:
+    """Pairs of files where the name of one is that of the other with a suffix."""
+    packages = {part for module in modules for part in module.split(".")[:-1]}
+    names = {module.rpartition(".")[2].strip("_") for module in modules if module}
+    names -= packages | SHARED_NAMES
+    return {(name, longer) for name in names for longer in names & _with_suffix(name)} - NAMESAKES
+
+
+def test_no_file_is_called_as_another_with_a_suffix() -> None:
+    assert same_but_for_a_suffix(SOURCES) == set()
+
+
+def test_a_file_called_as_another_with_a_suffix_is_found() -> None:
+    modules = [
+        "suites.draw",
+        "report.drawing",
+        "a.merge",
+        "a.merging",
+        "a.run",
+        "b.running",
+        "c.row",
+    ]
+    assert same_but_for_a_suffix(modules) == {
+        ("draw", "drawing"),
+        ("merge", "merging"),
+        ("run", "running"),
+    }
 
 
 # Words of everyday speech that say nothing of judges, recordings or statistics.

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from pytest_judgesense.judges.table import Judge
+from pytest_judgesense.judges.judge_table import Judge
 
 ROOT = Path(__file__).parents[1]
 # https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file

@@ -38,7 +38,7 @@ from pytest_judgesense.errors import (
     UsageError,
     shortened,
 )
-from pytest_judgesense.importers import read_rows
+from pytest_judgesense.foreign_results import read_rows
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import OPENAI

@@ -16,16 +16,16 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_judgesense.cassettes.checking import _REMOVED
 from pytest_judgesense.cassettes.credentials import request_credentials
 from pytest_judgesense.cassettes.eventstream import Frame
 from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
+from pytest_judgesense.cassettes.old_secrets import _REMOVED
 from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
 from pytest_judgesense.cassettes.shapes import PASSWORD, SHAPES
 from pytest_judgesense.cassettes.storage import _is_torn
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.evidence import content_stems
-from pytest_judgesense.judges.simulated.profiles import observer_named
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.report.contrast import contrasted
 from pytest_judgesense.suites.space import DecisionSpace
@@ -306,7 +306,7 @@ def test_the_patterns_are_found_wherever_they_are_written() -> None:
     where = {found.where.partition(":")[0] for found in patterns()}
     # As values of a module, in tables of it, and as arguments of functions.
     assert {
-        "cassettes.checking",
+        "cassettes.old_secrets",
         "cassettes.redaction",
         "judges.trust",
         "commands.explain",

@@ -14,12 +14,12 @@ import pytest
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording, UsageError
 from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.judges.judge_table import Judge, judge_from_table
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.simulated.endpoint import serving
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.server import serving
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json

@@ -13,11 +13,11 @@ from pytest_judgesense.asking import UNRESTRICTED
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.remembered import NoReturns, recorded_trials, remembered
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.past import NotCompared, PastReader
 from pytest_judgesense.revision import Revision

@@ -23,10 +23,10 @@ from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.bar import gate_of
 from pytest_judgesense.measures.cell import Cell, Units, rate, unavailable
-from pytest_judgesense.measures.check import gate_of
-from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measures.measure import untaken
+from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.measures.definition import untaken
 from pytest_judgesense.registry import (
     HttpRequest,
     Measure,
@@ -279,7 +279,7 @@ def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -
 CHECKOUT = Path(__file__).parents[1]
 # What is put into the file of a room, above its `INSTRUMENTS` and at the head of their measures.
 ONE_MORE = """
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 
 
 def _said_tie(cell):

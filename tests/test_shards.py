@@ -31,7 +31,7 @@ from pytest_judgesense.commands.main import main
 from pytest_judgesense.commands.record import _Ray
 from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.table import judge_from_table
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES
 from pytest_judgesense.shards import Job, JobResult, Processes, run_job
 from pytest_judgesense.suites.builtin import builtin_suites

@@ -20,7 +20,7 @@ from pytest_judgesense import datasheet as sheet
 from pytest_judgesense import trial as trials
 from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges import table
+from pytest_judgesense.judges import judge_table
 from pytest_judgesense.judges.providers import base, builtin
 from pytest_judgesense.report import datasheet_file
 from pytest_judgesense.report.datasheet_file import SCHEMA as DATASHEET
@@ -118,7 +118,7 @@ def item() -> Object:
 
 def judge() -> Object:
     """A table ``[tool.judgesense.judges.NAME]``."""
-    return described(table._JudgeForm.model_json_schema(), meanings("judges.md", "## Keys"))
+    return described(judge_table._JudgeForm.model_json_schema(), meanings("judges.md", "## Keys"))
 
 
 def estimate_value() -> Object:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.measures.check import SESSIONS, WAYS, Check, CheckKind, limit_name
-from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure
+from pytest_judgesense.measures.bar import SESSIONS, WAYS, Check, CheckKind, limit_name
+from pytest_judgesense.measures.definition import CONDITION_KEYS, Measure
 from pytest_judgesense.registry import Registry
 
 # The command that lists all measures and checks.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from pytest_judgesense.checks.outcome import MOST_MISSING, OutcomeWord, Policy
 from pytest_judgesense.datasheet import OverSessions
 from pytest_judgesense.estimate import Estimate, compact
-from pytest_judgesense.measures.check import SESSIONS, WAYS, Check
+from pytest_judgesense.measures.bar import SESSIONS, WAYS, Check
 from pytest_judgesense.stats.drift import (
     WAIT,
     Drift,

@@ -37,9 +37,9 @@ from pytest_judgesense.checks.outcome import (
 )
 from pytest_judgesense.estimate import Estimate, distance_from_half, find_estimate, share_of
 from pytest_judgesense.grouping import grouped
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats import sequential
 from pytest_judgesense.suites.planning import filled
 from pytest_judgesense.trial import TIE, Trial

@@ -11,8 +11,8 @@ from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell, answered
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.evidence import Find, Group
-from pytest_judgesense.measures.measure import Measure
 from pytest_judgesense.trial import Unparsed
 
 # Keys of an estimate's condition that trials do not have.

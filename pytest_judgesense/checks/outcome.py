@@ -45,8 +45,8 @@ from pytest_judgesense.estimate import (
     find_estimate,
     number_text,
 )
-from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
+from pytest_judgesense.measures.bar import Check
+from pytest_judgesense.measures.definition import NO_PROBABILITIES, Measure
 from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.settle import clusters_to_settle
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.stats.settle import best_case
 
 _STEP: Final = 0.05  # of default limits

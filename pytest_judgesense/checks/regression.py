@@ -41,10 +41,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measures.measure import NO_PROBABILITIES, Measure
+from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.measures.definition import NO_PROBABILITIES, Measure
 from pytest_judgesense.stats import comparison
 from pytest_judgesense.trial import Judgment
 

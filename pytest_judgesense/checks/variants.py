@@ -19,7 +19,7 @@ from typing import Final
 
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text, share_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
     REPEAT_FLIP_RATE,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.cassettes.batches import Answered
+from pytest_judgesense.cassettes.batch_files import Answered
 from pytest_judgesense.cassettes.cassette import answered_first
 from pytest_judgesense.cassettes.exchange import FAULT
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.cassettes.batches import (
+from pytest_judgesense.cassettes.batch_files import (
     BATCH_URL,
     JSON_HEADERS,
     Answered,
@@ -23,7 +23,7 @@ from pytest_judgesense.cassettes.exchange import as_body
 from pytest_judgesense.cassettes.matching import Identity, request_digest
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
-from pytest_judgesense.checks.linting import lint_notices
+from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.commands.answers import (
     FIRST_ERROR,
     cassette_of,

@@ -29,7 +29,7 @@ from pytest_judgesense.commands.suite_file import (
     written_suite,
 )
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.importers import columns_named
+from pytest_judgesense.foreign_results import columns_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import FirstCheck, FirstSuite
 from pytest_judgesense.suites.schema import PEOPLE

@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from pytest_judgesense.cassettes.checking import check_cassettes
+from pytest_judgesense.cassettes.old_secrets import check_cassettes
 from pytest_judgesense.commands.options import BAR_FAILED, BROKEN_FILE, complain, show
 
 

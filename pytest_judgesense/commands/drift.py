@@ -16,7 +16,7 @@ from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.layout import indented
 from pytest_judgesense.live_sessions import LiveSession, MeasureTotals, read_sessions
-from pytest_judgesense.measures.check import WAYS
+from pytest_judgesense.measures.bar import WAYS
 
 _ABOUT: Final = {
     WAYS[0]: "days may differ (Student's process)",

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from pytest_judgesense.checks.linting import lint_suite
+from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.commands.suite_file import (
     asked_words,
     compared_words,

@@ -25,8 +25,8 @@ from pytest_judgesense.commands.suite_file import (
     written_suite,
 )
 from pytest_judgesense.errors import LogError, SuiteError, UsageError
+from pytest_judgesense.foreign_results import messages_of, slug
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import messages_of, slug
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.shared import (
     AGREEMENT,

@@ -22,8 +22,8 @@ from pytest_judgesense.commands.options import (
     registry_of,
 )
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.foreign_results import Imported, short_named
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import Imported, short_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.output import write_text
 from pytest_judgesense.registry import Registry

@@ -27,7 +27,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_bytes, read_text
-from pytest_judgesense.importers import slug
+from pytest_judgesense.foreign_results import slug
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import template_text
@@ -261,9 +261,9 @@ def _function(target: str, folder: Path) -> JudgeFunction:
     """The function, imported for its signature without a key and without calls."""
     from pytest_judgesense.cassettes.offline import refuse_sockets
     from pytest_judgesense.cassettes.scope import CallScope, entered
+    from pytest_judgesense.judges.judge_table import judge_from_table
     from pytest_judgesense.judges.placeholders import placeholder_credentials
     from pytest_judgesense.judges.resolving import function_of
-    from pytest_judgesense.judges.table import judge_from_table
 
     module, colon, name = target.partition(":")
     if not (module and colon and name):

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.asking import Asking
-from pytest_judgesense.commands.draw import (
+from pytest_judgesense.commands.equivalence import measured_aside
+from pytest_judgesense.commands.label_sample import (
     GATE,
     DrawnItems,
     declare_gate,
@@ -32,7 +33,6 @@ from pytest_judgesense.commands.draw import (
     drawn_as_disputed,
     drawn_at_random,
 )
-from pytest_judgesense.commands.equivalence import measured_aside
 from pytest_judgesense.commands.loopback import IDLE_S, LabelServer
 from pytest_judgesense.commands.options import (
     FILE,

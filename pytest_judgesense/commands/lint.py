@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from pytest_judgesense.checks.linting import lint_suite
+from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     BROKEN_FILE,

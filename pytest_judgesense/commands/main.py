@@ -133,7 +133,7 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
             command.set_defaults(run=partial(_done, added))
             added.add_arguments(command)
             if added.asks:
-                from pytest_judgesense.commands.measuring import add_measuring
+                from pytest_judgesense.commands.live_calls import add_measuring
 
                 add_measuring(command)
     return parser

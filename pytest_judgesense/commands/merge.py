@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pytest_judgesense.cassettes.exchange import Exchange
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.merging import join
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
+from pytest_judgesense.cassettes.union import join
 from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files import open_text, read_text

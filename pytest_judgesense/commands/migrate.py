@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.checks.variants import against_the_first
-from pytest_judgesense.commands.measuring import add_limits, measure_by
+from pytest_judgesense.commands.live_calls import add_limits, measure_by
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FILE,
@@ -41,10 +41,10 @@ from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.migration import Migration, sentences, tables, to_plain
+from pytest_judgesense.report.model_change import Migration, sentences, tables, to_plain
 from pytest_judgesense.report.terminal import tables_lines
 from pytest_judgesense.suites.suite import Suite
 

@@ -31,7 +31,7 @@ from pytest_judgesense.checks.attribution import (
     attributed,
     refuse_few,
 )
-from pytest_judgesense.commands.measuring import add_limits, measure_by
+from pytest_judgesense.commands.live_calls import add_limits, measure_by
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FILE,
@@ -51,7 +51,7 @@ from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.commands.plan import cost_words, quote
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.importers import messages_of, slug
+from pytest_judgesense.foreign_results import messages_of, slug
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import indented

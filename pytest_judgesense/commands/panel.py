@@ -38,8 +38,8 @@ from pytest_judgesense.measures.ballots import Ballots, ballots_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
 from pytest_judgesense.output import Outputs
-from pytest_judgesense.papers import Table
 from pytest_judgesense.past import recorded_cell
+from pytest_judgesense.published_design import Table
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.panel import sentences, tables, to_plain

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pytest_judgesense.commands.measuring import add_measuring, files_of, measure_by
+from pytest_judgesense.commands.live_calls import add_measuring, files_of, measure_by
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
@@ -26,7 +26,7 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import indented
 from pytest_judgesense.output import Outputs
-from pytest_judgesense.papers import Paper, printed
+from pytest_judgesense.published_design import Paper, printed
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.suite import Suite

@@ -14,7 +14,7 @@ from pytest_judgesense.cassettes.cassette import answered_first
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
-from pytest_judgesense.checks.linting import lint_suite
+from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.commands import power
 from pytest_judgesense.commands.options import (
     BAR_FAILED,

@@ -55,9 +55,9 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import NO_CODE
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measurement import cell_of, measure
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.past import measured_now
 from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.stats import chances

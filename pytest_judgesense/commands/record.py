@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.checks.linting import lint_notices
+from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
     JUDGE,

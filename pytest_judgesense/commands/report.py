@@ -29,12 +29,12 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.files import read_text
-from pytest_judgesense.importers import without_common_value
+from pytest_judgesense.foreign_results import without_common_value
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.output import Outputs, write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of

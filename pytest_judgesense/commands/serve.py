@@ -8,10 +8,10 @@ from functools import partial
 
 from pytest_judgesense.commands.options import number, registry_of, show
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.local.llama_server import CONTEXT, served
 from pytest_judgesense.judges.local.models import name_of
-from pytest_judgesense.judges.local.serving import CONTEXT, served
-from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
-from pytest_judgesense.judges.simulated.server import EmbeddedServer
+from pytest_judgesense.judges.simulated.endpoint import EmbeddedServer
+from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from pytest_judgesense.api import MeasuredDatasheet
-from pytest_judgesense.checks.linting import lint_notices
-from pytest_judgesense.commands.measuring import measure_by
+from pytest_judgesense.checks.suite_faults import lint_notices
+from pytest_judgesense.commands.live_calls import measure_by
 from pytest_judgesense.commands.options import (
     judges_to_ask,
     registry_of,

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
-from pytest_judgesense.commands.draw import DrawnItems, drawn_number
+from pytest_judgesense.commands.label_sample import DrawnItems, drawn_number
 from pytest_judgesense.errors import UsageError, well_formed
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import (

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from pytest_judgesense.checks.reach import can_clear, default_limit
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.measures.check import NO_REGRESSION
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.bar import NO_REGRESSION
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.registry import FirstCheck
 from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedComparison

@@ -24,9 +24,9 @@ from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.cassettes.exchange import CALL, RETURN
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.storage import read_exchanges
-from pytest_judgesense.checks.linting import lint_notices
+from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.checks.variants import VariantChange, against_the_first, word_of
-from pytest_judgesense.commands.measuring import add_measuring, files_of, limits_of, measure_by
+from pytest_judgesense.commands.live_calls import add_measuring, files_of, limits_of, measure_by
 from pytest_judgesense.commands.options import (
     FLAG,
     JUDGE,
@@ -53,7 +53,7 @@ from pytest_judgesense.measures.shared import (
     UNPARSED_RATE,
 )
 from pytest_judgesense.output import Outputs
-from pytest_judgesense.papers import Paper, Printed, Table
+from pytest_judgesense.published_design import Paper, Printed, Table
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import view_of

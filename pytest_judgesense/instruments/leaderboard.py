@@ -29,7 +29,7 @@ from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, Observations, find_estimate, number_text
 from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.measure import Measure, alone
+from pytest_judgesense.measures.definition import Measure, alone
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.sections import Board, ComparedJudge, Digits, Estimates, Row, Rows
 from pytest_judgesense.suites.suite import Suite, template_pairs

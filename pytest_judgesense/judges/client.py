@@ -40,14 +40,14 @@ from pytest_judgesense.judges.functions import (
     refuse_own_prompt,
     said_by,
 )
-from pytest_judgesense.judges.local.serving import served
+from pytest_judgesense.judges.local.llama_server import served
 from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime, current_runner
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import base_url_of, function_of, key_of
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer, Skill
-from pytest_judgesense.judges.simulated.profiles import observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import (
     Answer,
@@ -308,7 +308,7 @@ class ReplayingClient(Client):
 
     def compute(self, course: Course, find: Callable[[str], Observer]) -> Answer:
         """The embedded judge's answer to the calls of a trial, for which see `is_embedded`."""
-        from pytest_judgesense.judges.simulated.server import answer
+        from pytest_judgesense.judges.simulated.endpoint import answer
 
         assert isinstance(self._judge, _Endpoints), "the embedded judge is a provider's"
         answers: list[Answer] = []
@@ -853,7 +853,7 @@ async def _connected(
             remedy=f"export {name}=..., or name another variable by api_key_env",
         )
     if spec.provider == "embedded" and spec.base_url is None:
-        from pytest_judgesense.judges.simulated.server import serving
+        from pytest_judgesense.judges.simulated.endpoint import serving
 
         find = partial(observer_named, skills=skills)
         base_url = stack.enter_context(serving(find=find)).base_url

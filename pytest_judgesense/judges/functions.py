@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import JudgeError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.replies.labels import labels_of
+from pytest_judgesense.replies.spellings import labels_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Verdict, is_number

@@ -34,7 +34,7 @@ from pytest_judgesense.judges.functions import module_of, refuse_python
 from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
 from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
-from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
+from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Provider, Repair
 from pytest_judgesense.limits import toml_value
 
@@ -72,7 +72,7 @@ def judge_from_name(
         settings["api"] = providers[provider]
         return JudgeSpec(model, provider, model, called=name, folder=Path(), **settings)
     # A judge of a table needs the forms of tables, and the embedded one does not.
-    from pytest_judgesense.judges.table import judge_from_table
+    from pytest_judgesense.judges.judge_table import judge_from_table
 
     if name in JUDGES:
         model, more = JUDGES[name]
@@ -121,7 +121,7 @@ def declared_judges(
         table = _table(path, name, table.get(name, {}))
     if not table:
         return {}
-    from pytest_judgesense.judges.table import judge_from_table
+    from pytest_judgesense.judges.judge_table import judge_from_table
 
     return {
         name: judge_from_table(name, _table(path, name, value), path.parent, providers)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Anew, Estimate, Interval, Missing, Observations, share_of
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters, joint_codes
 from pytest_judgesense.stats.proportions import wilson

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.measures import evidence, order, rates, shared, soft
-from pytest_judgesense.measures.measure import taken_by
+from pytest_judgesense.measures.definition import taken_by
 
 # Of pairs in both presentation orders.
 ORDER: Final = (

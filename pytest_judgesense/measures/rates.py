@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell, Groups, Units, rate, unavailable
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, Unparsed
 
 # How the reasons of refusals begin: from the parser, and from logs.

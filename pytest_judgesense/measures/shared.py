@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 from pytest_judgesense.trial import Design, Judgment
 
 _POSITIONAL: Final = Evidence("pairs won by a slot")

@@ -36,7 +36,7 @@ import numpy as np
 from pytest_judgesense.estimate import Anew, Estimate, Interval
 from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import balanced, in_size
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.resampling import percentile_bootstrap

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.checks.outcome import Outcome
     from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.judges.spec import JudgeSpec
-    from pytest_judgesense.measures.check import Check
+    from pytest_judgesense.measures.bar import Check
     from pytest_judgesense.plugin.declared_check import DeclaredCheck
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.summary import Missed

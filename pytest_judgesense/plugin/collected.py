@@ -16,7 +16,7 @@ from pytest_judgesense.datasheet import CheckLine, SuiteSheet, UncomparedCheck
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.plugin.recordings import Recordings
+from pytest_judgesense.plugin.cassette_files import Recordings
 from pytest_judgesense.plugin.results import MeasuredPart, Results
 from pytest_judgesense.plugin.screen import tables_shown
 from pytest_judgesense.plugin.settings import Settings

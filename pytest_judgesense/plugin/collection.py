@@ -21,7 +21,7 @@ from pytest_judgesense.errors import (
 )
 from pytest_judgesense.judges.resolving import comes_along
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measures.check import Check, told_apart
+from pytest_judgesense.measures.bar import Check, told_apart
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.suites.suite import Suite
 
 

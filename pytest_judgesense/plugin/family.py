@@ -40,12 +40,12 @@ from pytest_judgesense.judges.prompts import unsent_error, unsent_prompts
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import within
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
-from pytest_judgesense.plugin.measurements import Measurements
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.screen import columns_of, tells_luck, warned_of
+from pytest_judgesense.plugin.session_measurements import Measurements
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.plugin.suite_names import SUFFIX
 from pytest_judgesense.suites.builtin import builtin_suites

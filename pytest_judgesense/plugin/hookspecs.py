@@ -18,7 +18,7 @@ from pytest_judgesense.plugin.check_names import CHECK_MARKERS
 
 if TYPE_CHECKING:
     from pytest_judgesense.errors import ExtensionError
-    from pytest_judgesense.measures.check import CheckKind
+    from pytest_judgesense.measures.bar import CheckKind
     from pytest_judgesense.registry import Hook, Measure, Provider, Registry
 
 
@@ -69,7 +69,7 @@ class Plugins:
         Raises:
             ExtensionError: a measure is malformed; the error names the plugin.
         """
-        from pytest_judgesense.measures.check import gate_of
+        from pytest_judgesense.measures.bar import gate_of
         from pytest_judgesense.registry import MEASURES, measures_of
 
         measures = measures_of(self._hooks(MEASURES))

@@ -19,7 +19,7 @@ from pytest_judgesense.live_sessions import (
     totals_of,
 )
 from pytest_judgesense.measurement import Measurement
-from pytest_judgesense.measures.check import SESSIONS, WAYS, Check
+from pytest_judgesense.measures.bar import SESSIONS, WAYS, Check
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.registry import Registry

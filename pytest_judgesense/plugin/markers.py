@@ -26,7 +26,7 @@ from pytest_judgesense.plugin.state import State, state_of
 from pytest_judgesense.plugin.suite_names import is_selected, split_name
 
 if TYPE_CHECKING:
-    from pytest_judgesense.measures.check import Check
+    from pytest_judgesense.measures.bar import Check
     from pytest_judgesense.suites.suite import Suite
 
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()

@@ -21,7 +21,7 @@ from pytest_judgesense.plugin.workers import Following, interrupt_workers, line_
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.credentials import Credentials
     from pytest_judgesense.checks.verifying import Verification
-    from pytest_judgesense.plugin.recordings import Recordings
+    from pytest_judgesense.plugin.cassette_files import Recordings
     from pytest_judgesense.plugin.results import MeasuredPart, Results
     from pytest_judgesense.plugin.session import Session
 
@@ -155,7 +155,7 @@ class Receiver:
         if not self._shown:
             return
         from pytest_judgesense.cassettes.credentials import Credentials
-        from pytest_judgesense.plugin.recordings import Recordings, recorder_of
+        from pytest_judgesense.plugin.cassette_files import Recordings, recorder_of
         from pytest_judgesense.plugin.results import without_credentials
 
         own, credentials = self._session, Credentials()

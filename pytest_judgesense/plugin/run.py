@@ -12,10 +12,10 @@ import pytest
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.plugin.cassette_files import Recordings, recorder_of
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.family import Family
-from pytest_judgesense.plugin.measurements import Measurements
-from pytest_judgesense.plugin.recordings import Recordings, recorder_of
+from pytest_judgesense.plugin.session_measurements import Measurements
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.registry import Registry
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.plugin.cassette_files import recorder_of
 from pytest_judgesense.plugin.live_saving import saving_of
 from pytest_judgesense.plugin.receiver import Receiver
-from pytest_judgesense.plugin.recordings import recorder_of
 from pytest_judgesense.plugin.screen import tables_shown
 from pytest_judgesense.plugin.session import Session
 from pytest_judgesense.report.assembly import counted_once, datasheet_text, sheet_of, versions

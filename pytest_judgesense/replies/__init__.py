@@ -29,7 +29,7 @@ from functools import lru_cache
 from typing import Final
 
 from pytest_judgesense.replies.formal import formal
-from pytest_judgesense.replies.labels import Labels, ParseOutcome, labels_of
+from pytest_judgesense.replies.spellings import Labels, ParseOutcome, labels_of
 from pytest_judgesense.replies.statements import Weight, decision
 from pytest_judgesense.replies.text import (
     UNREADABLE,

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pytest_judgesense.replies.labels import NOUN, Labels, ParseOutcome, agreed
+from pytest_judgesense.replies.spellings import NOUN, Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.statements import StatedVerdict, Weight, announces_final
 from pytest_judgesense.replies.text import (
     UNREADABLE,

@@ -20,8 +20,8 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
-from pytest_judgesense.replies.labels import NOUN, Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.refusals import declines
+from pytest_judgesense.replies.spellings import NOUN, Labels, ParseOutcome, agreed
 from pytest_judgesense.replies.statements import (
     FINAL,
     FINAL_ELSEWHERE,

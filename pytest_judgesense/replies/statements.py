@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from pytest_judgesense.replies.labels import ParseOutcome, agreed
+from pytest_judgesense.replies.spellings import ParseOutcome, agreed
 
 # Words that a verdict stands under, or after.
 VERDICTS: Final = (

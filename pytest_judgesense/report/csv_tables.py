@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.papers import Table
+from pytest_judgesense.published_design import Table
 
 COLUMNS: Final = tuple(
     "judge suite measure condition value count n unit lower upper method clusters "

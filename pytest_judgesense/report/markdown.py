@@ -16,7 +16,7 @@ from typing import Final
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import printable, shortened
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.papers import Table
+from pytest_judgesense.published_design import Table
 from pytest_judgesense.report.summary import Missed, not_measured
 from pytest_judgesense.report.view import (
     INTERVALS,

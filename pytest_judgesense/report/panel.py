@@ -10,7 +10,7 @@ from typing import Any, Final
 from pytest_judgesense.estimate import Clustered, compact
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
-from pytest_judgesense.papers import Table, Value
+from pytest_judgesense.published_design import Table, Value
 from pytest_judgesense.stats.effective_votes import EffectiveVotes
 from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
 from pytest_judgesense.stats.selective import Selective

@@ -17,7 +17,7 @@ from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.layout import Toned, columns, excerpt, headed, indented
-from pytest_judgesense.measures.measure import Brief
+from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.terminal import compared_lines, notice_lines, pooled_lines

@@ -11,7 +11,7 @@ from datetime import date
 from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.errors import printable
 from pytest_judgesense.layout import columns, headed, indented, row
-from pytest_judgesense.papers import Printed, Table
+from pytest_judgesense.published_design import Printed, Table
 from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, RowView, View, bar_words
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_judgesense.errors import printable
-from pytest_judgesense.papers import Table
+from pytest_judgesense.published_design import Table
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words
 

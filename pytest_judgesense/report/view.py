@@ -21,8 +21,8 @@ from pytest_judgesense.estimate import CENSORED, Estimate
 from pytest_judgesense.figures import Found
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.papers import Printed
 from pytest_judgesense.profile import sketch
+from pytest_judgesense.published_design import Printed
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
 from pytest_judgesense.sections import Analysis, Beside, JudgeComparison, ReportSection, Rows

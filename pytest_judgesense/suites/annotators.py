@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.grouping import grouped
+from pytest_judgesense.suites.from_lines import pair_meanings
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import pair_meanings
 from pytest_judgesense.suites.people import PersonLabel
 from pytest_judgesense.suites.schema import PEOPLE, STRATUM, SuiteForm
 from pytest_judgesense.suites.stimuli import Misfit, Stimuli, place_of, row_id, row_label, text_of

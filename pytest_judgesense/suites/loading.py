@@ -29,8 +29,8 @@ from pytest_judgesense.suites.annotators import (
     without_labels,
 )
 from pytest_judgesense.suites.builtin import is_built_in
+from pytest_judgesense.suites.from_lines import plain_items, with_systems
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import plain_items, with_systems
 from pytest_judgesense.suites.kind import Kind, Material
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled

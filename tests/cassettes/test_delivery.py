@@ -25,7 +25,6 @@ import requests
 import urllib3
 
 from pytest_judgesense.cassettes.bodies import encoded
-from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import (
     Exchange,
@@ -34,6 +33,7 @@ from pytest_judgesense.cassettes.exchange import (
     as_bytes,
 )
 from pytest_judgesense.cassettes.interception import intercepting
+from pytest_judgesense.cassettes.old_secrets import check_cassettes
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.cassettes.writing import RecordingCassette

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.cassettes.cassette import call_of_function
-from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.old_secrets import check_cassettes
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.cassettes.writing import RecordingCassette

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from pytest_judgesense.checks import declaration, linting, outcome
+from pytest_judgesense.checks import declaration, outcome, suite_faults
 from pytest_judgesense.checks.explanation import explanation_of
 from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import Outcome
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.suites.finding import LintFinding
 from pytest_judgesense.suites.suite import Suite
 
@@ -23,7 +23,7 @@ def declare_check(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def lint_suite(suite: Suite) -> tuple[LintFinding, ...]:
-    return linting.lint_suite(suite, BUILT_IN)
+    return suite_faults.lint_suite(suite, BUILT_IN)
 
 
 def summary(of: Outcome | RegressionOutcome) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.measures.measure import CONDITION_KEYS
+from pytest_judgesense.measures.definition import CONDITION_KEYS
 from tests.checks.known import declare_check
 
 CHECKS = BUILT_IN.checks

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.sequential import DISAGREEMENT
 from pytest_judgesense.trial import Judgment
 from tests.checks.known import declare_check

@@ -9,7 +9,7 @@ from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import printable
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from tests.checks.known import declare_check
 from tests.measures.building import (
     LADDER,

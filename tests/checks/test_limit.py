@@ -30,9 +30,9 @@ from pytest_judgesense.checks.outcome import (
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Clustered, Estimate, Missing
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.bar import told_apart
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import told_apart
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.clustered import clustered_proportion

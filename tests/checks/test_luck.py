@@ -14,7 +14,7 @@ from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_check, 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from tests.checks.known import declare_check
 from tests.measures.building import VACUUM, YES_NO, cell, judgment, worded
 from tests.report.replaying import replayed

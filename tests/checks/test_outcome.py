@@ -20,7 +20,7 @@ from pytest_judgesense.checks.outcome import (
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.settle import clusters_to_settle

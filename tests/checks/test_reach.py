@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from pytest_judgesense.checks.linting import lint_suite
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.reach import can_clear, default_limit, error_free_bound
+from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites.suite import CheckDeclaration
 from tests.checks.known import declare_check

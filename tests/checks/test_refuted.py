@@ -17,7 +17,7 @@ from pytest_judgesense.checks.outcome import (
 )
 from pytest_judgesense.estimate import Estimate, Missing
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.clustered import clustered_proportion
 from tests.checks.known import declare_check
 from tests.measures.building import VACUUM, cell, judgment

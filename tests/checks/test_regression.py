@@ -21,8 +21,8 @@ from pytest_judgesense.checks.regression import (
 )
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check
 from pytest_judgesense.stats.comparison import holm
 from tests.checks.known import declare_check, summary
 from tests.measures.building import SLOTS, VACUUM, YES_NO, both_orders, cell, judgment, worded

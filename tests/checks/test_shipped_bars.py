@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.checks.outcome import OutcomeWord, Policy, judge_check
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
 from tests.checks.known import declare_check

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.checks.linting import lint_notices
+from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites.suite import Template

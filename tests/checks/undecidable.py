@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 from tests.checks.known import declare_check, lint_suite
 from tests.measures.building import cell_of, perfect_judgments

@@ -15,7 +15,7 @@ import pytest
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
+from pytest_judgesense.judges.simulated.endpoint import EmbeddedServer, serving
 from pytest_judgesense.trial import Failed
 from tests.commands.recordings import CASSETTE, JUDGE, NAMED, lines_of, recorded_live, told, undated
 from tests.report.replaying import measured, suite_named

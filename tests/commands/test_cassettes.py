@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.checking import check_cassettes
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.old_secrets import check_cassettes
 from pytest_judgesense.cassettes.storage import rewrite
 from tests import processes
 

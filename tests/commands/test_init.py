@@ -14,8 +14,8 @@ import yaml
 from pytest_judgesense.commands.init import start
 from pytest_judgesense.commands.suite_file import asked_words, compared_measures, compared_words
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import declared_judges
-from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.suites.builtin import template_text
 from tests.processes import ENVIRONMENT

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.draw import drawn_at_random
+from pytest_judgesense.commands.label_sample import drawn_at_random
 from pytest_judgesense.commands.loopback import LabelServer
 from pytest_judgesense.commands.sitting import Sitting
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.draw import drawn_at_random
+from pytest_judgesense.commands.label_sample import drawn_at_random
 from pytest_judgesense.commands.loopback import LabelServer
 from pytest_judgesense.commands.sitting import Sitting
 from pytest_judgesense.suites.people import read_people

@@ -25,7 +25,7 @@ from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.chances import Chance
 from pytest_judgesense.stats.losses import PlannedComparison
 from pytest_judgesense.suites.planning import plan_trials

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.draw import drawn_at_random
+from pytest_judgesense.commands.label_sample import drawn_at_random
 from pytest_judgesense.commands.sitting import Sitting, asks_of
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.suites.people import in_force, read_people

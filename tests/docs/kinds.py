@@ -18,7 +18,7 @@ import yaml
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
-from pytest_judgesense.judges.table import judge_from_table
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.plugin.options import OPTIONS
 from pytest_judgesense.suites import schema
 from pytest_judgesense.suites.kind import ReplyForm

@@ -22,10 +22,10 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
 from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
+from pytest_judgesense.judges.judge_table import _JudgeForm
 from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.table import _JudgeForm
+from pytest_judgesense.judges.simulated.named_observers import PROFILES
 from pytest_judgesense.judges.trust import _VARIABLES, ANY_FILES
 from pytest_judgesense.plugin.options import OPTIONS
 from pytest_judgesense.replies import parse_reply

@@ -4,7 +4,7 @@ import re
 
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from tests.measures.building import cell, perfect_judgments
 from tests.suites.known import builtin_suites, load_suite
 

@@ -15,7 +15,7 @@ from pytest_judgesense.figures import Figure
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.figures import wording_figures
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.measure import alone
+from pytest_judgesense.measures.definition import alone
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_lines

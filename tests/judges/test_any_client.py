@@ -30,9 +30,9 @@ from pytest_judgesense.cassettes.opening import open_cassette
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.table import Judge
 
 from .provider import Provider, provider
 from .raw import connections_to
@@ -507,7 +507,7 @@ from pytest_judgesense.cassettes.opening import open_cassette
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.writing import RecordingCassette, holds
 from pytest_judgesense.judges.client import open_client
-from pytest_judgesense.judges.table import Judge
+from pytest_judgesense.judges.judge_table import Judge
 from tests.judges.provider import provider
 
 def options(url, messages):

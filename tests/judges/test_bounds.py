@@ -23,11 +23,11 @@ from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.cassettes.interception import intercepting
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.loop import AskingLoop, LoopThread
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import ANTHROPIC, OPENAI
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.trial import Failed, Usage
 from tests import processes

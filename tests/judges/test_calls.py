@@ -13,11 +13,11 @@ import pytest
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.calls import calls_of, first_calls, identity_of, judgment_of
 from pytest_judgesense.judges.client import unasked_endpoint
+from pytest_judgesense.judges.judge_table import Judge, judge_from_table
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name, resolve_judges
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite

@@ -25,10 +25,10 @@ from pytest_judgesense.errors import (
     UsageError,
 )
 from pytest_judgesense.judges.client import Client, one_call, open_client
+from pytest_judgesense.judges.judge_table import Judge, judge_from_table
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.trial import Failed, Usage
 

@@ -29,10 +29,10 @@ from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.client import one_call, open_client
+from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import (
     Answer,
     SessionBudget,

@@ -22,8 +22,8 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, StaleRecording, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import binding_of, fields_of, refuse_one_wording, said_by
+from pytest_judgesense.judges.judge_table import Judge, judge_from_table
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.table import Judge, judge_from_table
 from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.replies import parse_reply

@@ -20,8 +20,8 @@ import pytest
 from pytest_judgesense import Judge
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.functions import module_of
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import declared_judges, function_of, judge_from_name
-from pytest_judgesense.judges.table import judge_from_table
 
 OWN = """
 import functools
@@ -148,7 +148,7 @@ def test_code_may_give_what_a_table_may_not_name() -> None:
         ("".join, "builtins"),
         (str.upper, "builtins"),
         (functools.partial(functools.partial(os.system)), os.system.__module__),
-        (Judge, "pytest_judgesense.judges.table"),
+        (Judge, "pytest_judgesense.judges.judge_table"),
     ],
 )
 def test_the_module_that_defines_a_function(function: Callable[..., Any], module: str) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.placeholders import PLACEHOLDER, placeholder_credentials
 from pytest_judgesense.judges.resolving import function_of
-from pytest_judgesense.judges.table import judge_from_table
 
 NAME = "OPENAI_API_KEY"
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pytest_judgesense import Judge
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec, Prices, prompts_digest
-from pytest_judgesense.judges.table import judge_from_table
 
 OPENAI = {"provider": "openai", "model": "gpt"}
 

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import SendingRefused, UsageError
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import key_of
 from pytest_judgesense.judges.spec import JudgeSpec, Provider
-from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES, Trust, origin_of
 from tests.plugin.project import parity_suite
 from tests.suites.known import builtin_suites, load_suite

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (

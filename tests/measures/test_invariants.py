@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.trial import Design, Judgment, Trial, Verdict
 
 from .building import CRITERION, GRADES, LADDER, SLOTS, VACUUM, cell, judgment

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.trial import Failed, Judgment, content_of_slot
 
 from .building import GRADES, LADDER, SLOTS, VACUUM, YES_NO, cell, judgment, outcome_of, worded

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.rates import is_refusal
 from pytest_judgesense.measures.shared import place_on_scale
 from pytest_judgesense.replies import parse_reply

@@ -15,9 +15,9 @@ from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, adjust, compare
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measures.measure import NO_PROBABILITIES
+from pytest_judgesense.measures.bar import Check
+from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.measures.definition import NO_PROBABILITIES
 from pytest_judgesense.measures.soft import LEAST, margin, variation
 from pytest_judgesense.trial import Judgment
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.instruments.temperature.causal import unusable
-from pytest_judgesense.judges.simulated.server import serving
+from pytest_judgesense.judges.simulated.endpoint import serving
 from tests.judges.endpoint import endpoint, says
 from tests.shipped import exchange_lines
 from tests.suites.files import GRADED, GRID, write_suite

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.errors import LogError, well_formed
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.log import log_line, log_lines, read_log
 from pytest_judgesense.trial import (
     Design,

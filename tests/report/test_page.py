@@ -32,7 +32,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report import packing, page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json
-from pytest_judgesense.report.findings import MOST_EXHIBITS
+from pytest_judgesense.report.failing_checks import MOST_EXHIBITS
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text

@@ -17,10 +17,10 @@ from pytest_judgesense.datasheet import CheckLine
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.report.answer import remarks
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
+from pytest_judgesense.report.standouts import remarks
 from pytest_judgesense.report.view import View, view_of
 from pytest_judgesense.trial import Judgment
 from tests.measures.building import SLOTS, both_orders

@@ -17,14 +17,14 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.answers import requests_of
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.judges.calls import first_calls, judgment_of
+from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind, ParsedReply, ReplyForm, Settling
 from pytest_judgesense.suites.loading import _load, load_suite
 from pytest_judgesense.suites.planning import plan_trials

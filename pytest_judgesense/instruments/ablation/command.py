@@ -29,8 +29,8 @@ from pytest_judgesense.layout import indented
 from pytest_judgesense.registry import Services
 from pytest_judgesense.sections import tables_named
 from pytest_judgesense.stats.left_out import WORTH_ASKING_AGAIN
+from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.suite import Suite
 
 _ITEMS: Final = 40

@@ -42,7 +42,7 @@ from pytest_judgesense.measures.cell import (
     rate,
     unavailable,
 )
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.stats.clustered import at_level
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes

@@ -15,8 +15,8 @@ from pytest_judgesense.instruments.ablation.measures import (
 )
 from pytest_judgesense.instruments.ablation.stimuli import ABLATION, SENTENCE
 from pytest_judgesense.instruments.ablation.words import WORDS
+from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
-from pytest_judgesense.measures.measure import taken_by
 from pytest_judgesense.registry import Command, Instrument, Services
 from pytest_judgesense.sections import Report, ReportSection
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.measures.measure import Brief, Measure
+from pytest_judgesense.measures.definition import Brief, Measure
 
 MUTATION_SCORE: Final = Measure(
     "mutation_score",

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from pytest_judgesense.instruments.ablation.parts import Part, gap_left, parts_of, without
 from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import IDENTICAL_SIDES, MARKS
 from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm

@@ -17,8 +17,8 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK
 from pytest_judgesense.instruments.debate.ranking import material_of, ranking_of
+from pytest_judgesense.measures.bar import Check, CheckKind
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check, CheckKind
 from pytest_judgesense.registry import Registry
 
 # The least share of resamples in which a configuration has to be first, to be so for sure.

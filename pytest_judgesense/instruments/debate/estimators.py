@@ -39,7 +39,7 @@ from pytest_judgesense.instruments.debate.measures import (
     WEIGHTS,
 )
 from pytest_judgesense.measures.cell import Cell, Units, estimated, missing_of, rate, unavailable
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import bias_of, no_preference
 from pytest_judgesense.measures.rates import repeat_flip_rate
 from pytest_judgesense.measures.shared import NOT_EXCHANGED, REPEAT_FLIP_RATE, SIDE_BIAS

@@ -14,14 +14,14 @@ from pytest_judgesense.instruments.debate.ranking import material_of, prompt_est
 from pytest_judgesense.instruments.debate.replies import logged_detail
 from pytest_judgesense.instruments.debate.simulated import judge_debate, speak
 from pytest_judgesense.instruments.debate.stimuli import DEBATE
+from pytest_judgesense.measures.definition import Evidence
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
-from pytest_judgesense.measures.measure import Evidence
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.registry import Command, Importer, Instrument, Logged, Services
 from pytest_judgesense.sections import JudgeComparison, Report
 
 if TYPE_CHECKING:
-    from pytest_judgesense.importers import Exported, Imported, ImportedSuite
+    from pytest_judgesense.foreign_results import Exported, Imported, ImportedSuite
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.suites.suite import Suite
 

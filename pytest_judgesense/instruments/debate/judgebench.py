@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, told_apart
-from pytest_judgesense.importers import Exported, Imported, malformed, read_json, slug
+from pytest_judgesense.foreign_results import Exported, Imported, malformed, read_json, slug
 from pytest_judgesense.instruments.debate.debates import LISTED, debates_of, listed_debates
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import (

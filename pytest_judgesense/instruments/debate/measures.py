@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 
 # Weights of flips, score variance, confidence variance and side bias in the instability.
 WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)

@@ -22,7 +22,7 @@ from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.debate.secondary import analyses_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.papers import Arm, Paper, Table, Value
+from pytest_judgesense.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.sections import Rows
 
 _DEBATES, _PROMPTS, _RUNS = 50, ("p0", "p1", "p2"), 3

@@ -13,8 +13,8 @@ from pytest_judgesense.instruments.ladder.measures import (
     RAW_FALSE_PREFERENCE,
     TARGET_SENSITIVITY,
 )
-from pytest_judgesense.measures.check import Check, CheckKind, limit_name
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.bar import Check, CheckKind, limit_name
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.registry import Registry
 
 # Bar, measure, condition under the strict prompt.

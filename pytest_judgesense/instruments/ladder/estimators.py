@@ -61,7 +61,7 @@ from pytest_judgesense.measures.cell import (
     rate,
     unavailable,
 )
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import decomposed, no_preference
 from pytest_judgesense.measures.rates import chosen_rate, right, tie_rates
 from pytest_judgesense.measures.shared import ABSTAIN_RATE

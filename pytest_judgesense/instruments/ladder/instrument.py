@@ -22,8 +22,8 @@ from pytest_judgesense.instruments.ladder.paper import PAPER
 from pytest_judgesense.instruments.ladder.stimuli import CRITERION, LADDER
 from pytest_judgesense.instruments.ladder.words import WORDS
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
+from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import ORDER, REPLIES, SOFT
-from pytest_judgesense.measures.measure import taken_by
 from pytest_judgesense.registry import Instrument
 from pytest_judgesense.sections import Report, ReportSection
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.evidence import missed
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, TIE_RATE
 
 # Same-quality pairs, unless an estimate names another subset; and pairs with a better text.

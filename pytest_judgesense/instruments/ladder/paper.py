@@ -17,8 +17,8 @@ from pytest_judgesense.instruments.ladder.words import WORDS as LADDER_WORDS
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.instruments.vacuum.words import WORDS as VACUUM_WORDS
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.papers import Arm, Paper, Table, Value
 from pytest_judgesense.profile import sketch
+from pytest_judgesense.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.trial import Condition
 
 _POOLED: Final[Condition] = {}

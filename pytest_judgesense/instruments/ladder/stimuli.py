@@ -31,8 +31,8 @@ from pydantic import Field, model_validator
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
+from pytest_judgesense.suites.from_lines import with_elements
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import with_elements
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.schema import Form, Slug, SuiteForm, two_candidates
 from pytest_judgesense.suites.shortcuts import in_one_alone

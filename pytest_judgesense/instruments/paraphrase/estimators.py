@@ -56,7 +56,7 @@ from pytest_judgesense.measures.cell import (
     rate,
     unavailable,
 )
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes
 from pytest_judgesense.stats.new_wordings import METHOD, SampleSize, Spread, wording_spread

@@ -18,8 +18,7 @@ from shlex import quote
 from typing import Final
 
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, unknown_name
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import (
+from pytest_judgesense.foreign_results import (
     Imported,
     Row,
     field_of,
@@ -28,6 +27,7 @@ from pytest_judgesense.importers import (
     slug,
     without_common_value,
 )
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.candidates import CONTENT, SLOT, Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,

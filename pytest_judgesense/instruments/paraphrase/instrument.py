@@ -34,7 +34,7 @@ from pytest_judgesense.registry import Importer, Instrument
 from pytest_judgesense.sections import Report, ReportSection
 
 if TYPE_CHECKING:
-    from pytest_judgesense.importers import Imported, ImportedSuite
+    from pytest_judgesense.foreign_results import Imported, ImportedSuite
 
 
 def _degenerate(estimates: Estimates) -> bool:

@@ -36,8 +36,8 @@ from types import NoneType
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.foreign_results import Imported, Row, left_out, once, read_rows, slug
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import Imported, Row, left_out, once, read_rows, slug
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
 from pytest_judgesense.suites.prompt_template import fill
 from pytest_judgesense.suites.space import DecisionSpace

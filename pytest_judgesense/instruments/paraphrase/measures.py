@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.measures.measure import WORDINGS, Brief, Evidence, Measure
+from pytest_judgesense.measures.definition import WORDINGS, Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT
 
 _measure: Final = partial(Measure, unit=WORDINGS, evidence=Evidence("flips"), stability=True)

@@ -14,7 +14,7 @@ from pytest_judgesense.datasheet import Datasheet, JudgeSheet, SuiteSheet, wall_
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.figures import ends_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.papers import Arm, Paper, Table, Value
+from pytest_judgesense.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.sections import tables_named
 
 _TASKS: Final = ("factuality", "coherence", "relevance", "preference")

@@ -25,8 +25,7 @@ from types import NoneType
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, unknown_name
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import (
+from pytest_judgesense.foreign_results import (
     NO_VERDICT,
     Imported,
     Row,
@@ -37,6 +36,7 @@ from pytest_judgesense.importers import (
     read_rows,
     slug,
 )
+from pytest_judgesense.grouping import grouped
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (

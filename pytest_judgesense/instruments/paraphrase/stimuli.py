@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_judgesense.instruments.paraphrase.measures import OF_WORDINGS
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
-from pytest_judgesense.suites.items import plain_items
+from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import MARKS, are_fixed, prompts_of
 from pytest_judgesense.suites.schema import ContentItem, PairItem

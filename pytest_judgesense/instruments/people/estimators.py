@@ -26,7 +26,7 @@ from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.people import measures as of
 from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units, estimated, rate, unavailable
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.stats.agreement import clustered_kappa, table_kappa
 from pytest_judgesense.stats.clustered import clustered_mean

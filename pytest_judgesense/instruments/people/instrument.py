@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.instruments.people import ceiling, corrected, estimators, measures, tables
+from pytest_judgesense.instruments.people import ceiling, estimators, human_rate, measures, tables
 from pytest_judgesense.instruments.people.figures import CORRECTED, rate_figures
 from pytest_judgesense.instruments.people.finders import unlike_people
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.profile import Word, any_above, some
 from pytest_judgesense.registry import Instrument
 from pytest_judgesense.sections import JudgeComparison, Report, ReportSection
@@ -26,8 +26,8 @@ JOINED: Final[tuple[Measure, ...]] = (
     measures.CLASS_BIAS.taken_by(estimators.class_bias, unlike_people),
     measures.RELATIVE_AGREEMENT.taken_by(ceiling.relative_agreement, unlike_people),
     measures.ANNOTATOR_WIN_RATE.taken_by(ceiling.win_rates, unlike_people),
-    measures.CORRECTED_RATE.taken_by(corrected.corrected_rates, unlike_people),
-    measures.CORRECTED_DIFFERENCE.taken_by(corrected.corrected_differences, unlike_people),
+    measures.CORRECTED_RATE.taken_by(human_rate.corrected_rates, unlike_people),
+    measures.CORRECTED_DIFFERENCE.taken_by(human_rate.corrected_differences, unlike_people),
 )
 REPORT: Final = Report(
     sections=(

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Final
 
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 
 _floor: Final = partial(Measure, direction="higher", gate="floor")
 _beside: Final = partial(Evidence, whole=True)

@@ -11,7 +11,7 @@ import numpy as np
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments import leaderboard
 from pytest_judgesense.instruments.people import measures as of
-from pytest_judgesense.instruments.people.corrected import NOTHING_ADDED, Rate, rates
+from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED, Rate, rates
 from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
 from pytest_judgesense.measures.shared import AGREEMENT

@@ -18,7 +18,7 @@ from pytest_judgesense.instruments.probe import measures as of
 from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, readings
 from pytest_judgesense.instruments.probe.versions import EDITED, PLACEBO
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.comparison import Difference

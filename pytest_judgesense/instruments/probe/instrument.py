@@ -20,8 +20,8 @@ from pytest_judgesense.instruments.probe.measures import (
 )
 from pytest_judgesense.instruments.probe.simulated import judge_edited
 from pytest_judgesense.instruments.probe.stimuli import PROBE
+from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import REPLIES
-from pytest_judgesense.measures.measure import taken_by
 from pytest_judgesense.profile import Estimates, Word, pooled
 from pytest_judgesense.registry import Instrument
 from pytest_judgesense.sections import Report, ReportSection

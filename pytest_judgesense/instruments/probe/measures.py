@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 
 # Flags of estimates.
 FOUND: Final = "an effect (p < .05 over all probes, Holm)"

@@ -18,7 +18,7 @@ often where the other one takes itself back, a single output that takes itself b
 Worst cases: a missing call under the edit is the edited side, and under the placebo it is not.
 The effect with them is the upper bound, and the other way round the lower one.
 
-Tests and intervals are those of `stats.probing`; Holm's p is over all probes and namings.
+Tests and intervals are those of `stats.placebo`; Holm's p is over all probes and namings.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from pytest_judgesense.estimate import Anew, Missing, share_of
-from pytest_judgesense.instruments.probe.settling import ASKED, side_without, sides_of
+from pytest_judgesense.instruments.probe.edited_side import ASKED, side_without, sides_of
 from pytest_judgesense.instruments.probe.stimuli import UNEDITED, line_of
 from pytest_judgesense.instruments.probe.versions import CONTROL, EDITED, NAMES, NO_PROBE, PLACEBO
 from pytest_judgesense.measures.cell import Cell, once_a_cell
 from pytest_judgesense.stats.comparison import holm
-from pytest_judgesense.stats.probing import ProbeEffect, edit_effect, naming_effect
+from pytest_judgesense.stats.placebo import ProbeEffect, edit_effect, naming_effect
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 ALPHA: Final = 0.05

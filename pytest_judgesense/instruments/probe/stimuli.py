@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.instruments.probe.settling import ASKED, settles, side_without, sides_of
+from pytest_judgesense.instruments.probe.edited_side import ASKED, settles, side_without, sides_of
 from pytest_judgesense.instruments.probe.versions import (
     CONTROL,
     EDITED,
@@ -36,8 +36,8 @@ from pytest_judgesense.instruments.probe.versions import (
 )
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule
+from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import plain_items
 from pytest_judgesense.suites.kind import (
     Kind,
     Material,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.importers import (
+from pytest_judgesense.foreign_results import (
     Imported,
     Row,
     columns_named,

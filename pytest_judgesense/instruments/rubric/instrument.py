@@ -26,8 +26,8 @@ from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.separability import separability
 from pytest_judgesense.instruments.rubric.simulated import grade_output
 from pytest_judgesense.instruments.rubric.stimuli import OUTPUT, RUBRIC
+from pytest_judgesense.measures.definition import Evidence, Measure
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
-from pytest_judgesense.measures.measure import Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE
 from pytest_judgesense.profile import Word, any_above, some
 from pytest_judgesense.registry import FirstCheck, FirstSuite, Importer, Instrument
@@ -36,7 +36,7 @@ from pytest_judgesense.sections import Report, ReportSection
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from pytest_judgesense.importers import Imported
+    from pytest_judgesense.foreign_results import Imported
 
 
 def _imported_grades(options: Namespace) -> Imported:

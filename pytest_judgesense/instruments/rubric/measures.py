@@ -11,7 +11,7 @@ from pytest_judgesense.instruments.paraphrase.measures import (
     KAPPA_QUADRATIC,
     WITHIN_ONE_AGREEMENT,
 )
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 
 SUITE: Final = "rubric"
 

@@ -47,7 +47,7 @@ from pytest_judgesense.measures.cell import (
     missing_of,
     unavailable,
 )
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.measures.rates import agreement as agreements
 from pytest_judgesense.measures.shared import AGREEMENT

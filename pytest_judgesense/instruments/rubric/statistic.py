@@ -21,7 +21,7 @@ from pytest_judgesense.measures.cell import (
     estimated,
     unavailable,
 )
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.stats.clustered import (
     Statistic,
     clustered_statistic,

@@ -34,8 +34,8 @@ from pytest_judgesense.instruments.temperature.measures import (
     OUTCOMES,
     RECOMMENDED,
 )
+from pytest_judgesense.measures.bar import Check, CheckKind, limit_name
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check, CheckKind, limit_name
 from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite

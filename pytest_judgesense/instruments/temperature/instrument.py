@@ -17,9 +17,9 @@ from pytest_judgesense.instruments.temperature.estimators import estimates
 from pytest_judgesense.instruments.temperature.forms import broken
 from pytest_judgesense.instruments.temperature.paper import PAPER
 from pytest_judgesense.instruments.temperature.stimuli import TEMPERATURE
+from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.evidence import not_right
-from pytest_judgesense.measures.measure import taken_by
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.registry import Instrument
 from pytest_judgesense.sections import JudgeComparison, Report, ReportSection

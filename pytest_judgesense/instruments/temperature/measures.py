@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.evidence import missed, not_right, repeats, unparsed
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.shared import AGREEMENT
 
 _NOT_RIGHT: Final = Evidence("replies that are not the label", not_right)

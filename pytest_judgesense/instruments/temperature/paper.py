@@ -23,7 +23,7 @@ from pytest_judgesense.instruments.temperature.effects import ALL, paper_effects
 from pytest_judgesense.instruments.temperature.effects import PAPER as METHOD
 from pytest_judgesense.instruments.temperature.models import material_of, pooled
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.papers import Arm, Paper, Table, Value
+from pytest_judgesense.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.sections import Row, Rows, tables_named
 
 _ITEMS, _TEMPERATURES, _RUNS = 88, 6, 10

@@ -14,8 +14,8 @@ from pydantic import StringConstraints
 
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
+from pytest_judgesense.suites.from_lines import ELEMENTS, with_elements
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.items import ELEMENTS, with_elements
 from pytest_judgesense.suites.kind import Kind, ParsedReply, Question, ReplyForm, one_question
 from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import PairItem, Slug, SuiteForm, two_candidates

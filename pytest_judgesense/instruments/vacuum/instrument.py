@@ -8,9 +8,9 @@ from pytest_judgesense.instruments.vacuum import estimators, soft
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT, SOFT_DARK_CURRENT
 from pytest_judgesense.instruments.vacuum.stimuli import VACUUM
 from pytest_judgesense.instruments.vacuum.words import WORDS
+from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import ORDER, REPLIES, SOFT
 from pytest_judgesense.measures.evidence import prefers
-from pytest_judgesense.measures.measure import taken_by
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, TIE_RATE
 from pytest_judgesense.registry import Instrument
 from pytest_judgesense.sections import Report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.measures.measure import Brief, Evidence, Measure, alone
+from pytest_judgesense.measures.definition import Brief, Evidence, Measure, alone
 
 DARK_CURRENT: Final = Measure(
     "dark_current",

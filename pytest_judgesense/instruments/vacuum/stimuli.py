@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
-from pytest_judgesense.suites.items import plain_items
+from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import IDENTICAL_SIDES, same_sides
 from pytest_judgesense.suites.schema import PairItem, two_candidates

@@ -10,8 +10,8 @@ from pytest_judgesense.api import measure
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.ablation.stimuli import ABLATION as KIND
 from pytest_judgesense.instruments.ablation.stimuli import LeaveOneOut, SentText
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.prompts import render_messages, suite_for_judge
-from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite

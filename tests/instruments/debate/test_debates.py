@@ -14,8 +14,8 @@ from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.debate.judgebench import read_judgebench
 from pytest_judgesense.judges.calls import judgment_of
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.log import log_lines

@@ -18,7 +18,7 @@ from pytest_judgesense.instruments.debate.estimators import (
     tallies_of,
 )
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.profile import sketch
 from pytest_judgesense.trial import Design, Judgment
 from tests.checks.known import declare_check

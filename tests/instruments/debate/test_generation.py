@@ -22,8 +22,8 @@ from pytest_judgesense.instruments.debate.generation import (
 from pytest_judgesense.instruments.debate.simulated import speak
 from pytest_judgesense.instruments.debate.stimuli import SPEECHES, DebateLine
 from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.judges.simulated.profiles import observer_named
-from pytest_judgesense.judges.simulated.server import EmbeddedServer, serving
+from pytest_judgesense.judges.simulated.endpoint import EmbeddedServer, serving
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from tests.plugin.test_untrusted_branch import asking_calls
 

@@ -21,9 +21,9 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.chances import chances
+from pytest_judgesense.judges.simulated.endpoint import answer
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.profiles import observer_named
-from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.trial import Verdict

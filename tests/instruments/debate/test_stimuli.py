@@ -11,9 +11,9 @@ import pytest
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.debate.stimuli import SPEECHES
 from pytest_judgesense.judges.calls import calls_of, judgment_of
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import plan_trials

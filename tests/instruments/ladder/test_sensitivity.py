@@ -10,7 +10,7 @@ from scipy.stats import norm, t
 
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
 from pytest_judgesense.trial import Judgment
 from tests.checks.known import declare_check

@@ -13,7 +13,7 @@ from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, read_llmbar
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
 from tests.shared_data import LLMBAR, needs_llmbar

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.new_wordings import wording_spread
 from pytest_judgesense.trial import Unparsed
 from tests.measures.building import SLOTS, YES_NO, cell, judgment, worded

@@ -16,7 +16,7 @@ from pytest_judgesense.instruments.paraphrase.estimators import (
     upper_half,
     wording_notices,
 )
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.trial import Design
 from tests.checks.known import declare_check
 from tests.measures.building import GRADES, YES_NO, cell, estimate, judgment, worded

@@ -13,7 +13,7 @@ from pytest_judgesense.datasheet import setting_notices
 from pytest_judgesense.instruments.paraphrase.instrument import REPORT
 from pytest_judgesense.instruments.paraphrase.tables import tier_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets

@@ -21,7 +21,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
-from pytest_judgesense.importers import Imported
+from pytest_judgesense.foreign_results import Imported
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
 from pytest_judgesense.instruments.paraphrase.tools.graded import Graded, _replicates

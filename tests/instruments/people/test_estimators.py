@@ -9,7 +9,7 @@ import pytest
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from tests.measures.building import GRADES, YES_NO, estimate
 
 from .labelled import PAIRS, PASS_FAIL, cell, item, simulated

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from tests.instruments.rubric.graded import TWO, cell_of, reply
 from tests.measures.building import estimate
 from tests.suites.test_annotators import lines, load

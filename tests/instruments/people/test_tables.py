@@ -13,7 +13,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.people.figures import rate_figures
 from pytest_judgesense.instruments.people.tables import rate_notices
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.terminal import pooled_lines
 from pytest_judgesense.report.view import view_of

@@ -15,7 +15,7 @@ from pytest_judgesense.instruments.probe.finders import moved_by_edits, moved_by
 from pytest_judgesense.instruments.probe.readings import readings
 from pytest_judgesense.instruments.probe.tables import probe_lines, probes
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.trial import (
     Condition,
     Design,

@@ -12,7 +12,7 @@ from pytest_judgesense import measure
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.instruments.probe.edits import own_book
-from pytest_judgesense.judges.table import Judge
+from pytest_judgesense.judges.judge_table import Judge
 from tests.instruments.probe.probing import (
     GRADED,
     NAMED,

@@ -9,8 +9,8 @@ import pytest
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.instruments.probe.simulated import judge_edited, taken_out
 from pytest_judgesense.instruments.probe.versions import VERSIONS
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.profiles import observer_named
 from tests.suites.known import builtin_suites, load_suite
 
 BOOK = own_book()[0]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.instruments.probe.edited_side import sides_of
 from pytest_judgesense.instruments.probe.edits import own_book
-from pytest_judgesense.instruments.probe.settling import sides_of
 from pytest_judgesense.instruments.probe.stimuli import family_of
 from pytest_judgesense.judges.calls import first_calls, judgment_of
 from pytest_judgesense.judges.client import unasked_endpoint

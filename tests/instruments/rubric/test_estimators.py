@@ -24,7 +24,7 @@ from pytest_judgesense.instruments.rubric.tables import (
     systems,
 )
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.summary import without_verdict
 from pytest_judgesense.stats import dirichlet
 from pytest_judgesense.trial import Criterion, Design, Verdict

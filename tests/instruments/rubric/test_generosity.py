@@ -18,7 +18,7 @@ from pytest_judgesense.instruments.rubric.generosity import (
     on_scale,
 )
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.summary import summary_lines
 from pytest_judgesense.report.view import view_of
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.linting import lint_suite
+from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites.loading import load_suite

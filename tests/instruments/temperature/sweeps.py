@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_judgesense.instruments.temperature.instrument import REPORT
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.trial import (
     Condition,
     Design,

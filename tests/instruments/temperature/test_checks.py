@@ -14,7 +14,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.temperature.checks import recommended_rows
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.suites.suite import CheckDeclaration
 from tests.checks.known import declare_check, summary
 from tests.instruments.temperature.sweeps import replicates, swept

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from pytest_judgesense.instruments.temperature.sweep import majority_share, series_of, sweep_of
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.trial import Design
 from tests.measures.building import estimate
 

@@ -21,7 +21,7 @@ from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.log import design_of_object
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.trial import PrescribedReply

@@ -22,7 +22,7 @@ from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.effects import PAPER
 from pytest_judgesense.instruments.temperature.sweep import series_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.trial import Judgment
 

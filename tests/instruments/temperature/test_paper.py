@@ -11,7 +11,7 @@ from pytest_judgesense.figures import Figure
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.paper import PAPER
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.papers import Printed, printed
+from pytest_judgesense.published_design import Printed, printed
 
 from .sweeps import replicates, swept
 from .test_effects import WITH_EXTRA

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.judges.judge_table import Judge, judge_from_table
 from pytest_judgesense.judges.local import models
 from pytest_judgesense.judges.local.models import MODELS, file_of, models_folder, name_of
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import key_of, resolve_judges
-from pytest_judgesense.judges.table import Judge, judge_from_table
 from tests.report.replaying import suite_named
 
 from .known import TINY, WEIGHTS

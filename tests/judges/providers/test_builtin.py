@@ -12,10 +12,10 @@ import pytest
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.providers.builtin import EMBEDDED, OPENAI, provider_of
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec, Provider
-from pytest_judgesense.judges.table import judge_from_table
 from pytest_judgesense.registry import extended, hooks_of
 
 MESSAGES = [{"role": "user", "content": "A or B?"}]

@@ -20,11 +20,11 @@ from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import JudgeError, SendingRefused, UsageError
 from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.client import open_client, unasked_endpoint
+from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import base_url_of, judge_from_name, key_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.table import Judge
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.trial import Failed, Usage

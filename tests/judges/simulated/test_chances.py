@@ -16,9 +16,9 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import EMBEDDED
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.chances import chances
+from pytest_judgesense.judges.simulated.endpoint import answer
+from pytest_judgesense.judges.simulated.named_observers import PROFILES
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.profiles import PROFILES
-from pytest_judgesense.judges.simulated.server import answer
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite

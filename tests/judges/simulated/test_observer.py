@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.parsing import read_prompt
-from pytest_judgesense.judges.simulated.profiles import PROFILES, observer_named
 
 TASK = "Write a note.\nRequired elements:\n1. front door key\n2. outdoor tap\n3. water amount"
 TIE = "Choose tie if neither is better.\nReply with A, B or tie and nothing else."

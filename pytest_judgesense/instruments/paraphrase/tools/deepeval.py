@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
+from pytest_judgesense.foreign_results import Imported, Total, malformed, read_json, slug
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import Imported, Total, malformed, read_json, slug
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     chosen,

@@ -17,8 +17,8 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.foreign_results import Imported, Row, Total, malformed
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.importers import Imported, Row, Total, malformed
 from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import refuse_fields
 from pytest_judgesense.suites.item import item_id

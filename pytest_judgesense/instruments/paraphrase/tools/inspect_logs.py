@@ -20,7 +20,14 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
-from pytest_judgesense.importers import Imported, Total, malformed, messages_of, read_json, slug
+from pytest_judgesense.foreign_results import (
+    Imported,
+    Total,
+    malformed,
+    messages_of,
+    read_json,
+    slug,
+)
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Grade,

@@ -15,7 +15,7 @@ import pytest
 from pytest_judgesense.asking import Asking, Inquiry
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.early_stop import Stopping
-from pytest_judgesense.checks.linting import lint_notices
+from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.errors import (
     JudgeError,
     JudgesenseError,
@@ -34,11 +34,11 @@ from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, SessionBudget, Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Measurement, measure, record
-from pytest_judgesense.measures.check import Check
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin import workers
+from pytest_judgesense.plugin.cassette_files import Recordings
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.progress import Progress
-from pytest_judgesense.plugin.recordings import Recordings
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.plugin.startup import uncollected
 from pytest_judgesense.plugin.suite_names import split_name

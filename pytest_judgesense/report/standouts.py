@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.figures import is_degenerate
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.report.view import JudgeView, PartView
 
 _MOST: Final = 4

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.draw import (
+from pytest_judgesense.commands.label_sample import (
     declare_gate,
     declare_random,
     drawn_as_disputed,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from pytest_judgesense.stats.probing import ProbeEffect, edit_effect, naming_effect, side_to_edit
+from pytest_judgesense.stats.placebo import ProbeEffect, edit_effect, naming_effect, side_to_edit
 
 
 def effect_of(edited: ArrayLike, placebo: ArrayLike) -> ProbeEffect:

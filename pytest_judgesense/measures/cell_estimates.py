@@ -9,7 +9,7 @@ from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.definition import Measure
 
 
 def estimate_all(cell: Cell) -> tuple[Estimate, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.measures.measure import CONDITION_KEYS, Measure
+from pytest_judgesense.measures.definition import CONDITION_KEYS, Measure
 
 
 class CheckKind(NamedTuple):

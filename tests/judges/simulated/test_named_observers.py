@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_judgesense.judges.simulated.named_observers import PROFILES, SKILLS, observer_named
 from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
 from pytest_judgesense.judges.simulated.parsing import read_prompt
-from pytest_judgesense.judges.simulated.profiles import PROFILES, SKILLS, observer_named
 
 PAIR = "<response_a>\nx\n</response_a>\n<response_b>\nx\n</response_b>\nReply A, B or tie."
 

@@ -11,9 +11,9 @@ import pytest
 from pytest_judgesense.checks.variants import against_the_first
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.shared import place_on_scale
-from pytest_judgesense.report.migration import Migration, sentences, tables, to_plain
+from pytest_judgesense.report.model_change import Migration, sentences, tables, to_plain
 from pytest_judgesense.stats.kept_mark import KeptMark
 from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import GRADES, SLOTS, YES_NO, judgment

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.simulated.chances import chances, logprobs
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.simulated.profiles import observer_named
 
 _ORIGIN: Final = "embedded judge, no model"
 _LARGEST_BODY: Final = 64 * 1024 * 1024

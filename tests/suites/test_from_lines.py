@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_judgesense.suites.items import content_item, pair_item
+from pytest_judgesense.suites.from_lines import content_item, pair_item
 from pytest_judgesense.suites.schema import ContentItem, PairItem
 
 

@@ -28,7 +28,7 @@ from pytest_judgesense.judges.functions import refuse_python
 from pytest_judgesense.judges.local.models import name_of
 from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
-from pytest_judgesense.judges.simulated.profiles import observer_named
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import (
     DEFAULT_BUDGET,
     JudgeFunction,

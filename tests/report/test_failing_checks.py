@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_judgesense.datasheet import CheckLine, GatedNumber
-from pytest_judgesense.report.findings import _missed
+from pytest_judgesense.report.failing_checks import _missed
 
 
 def gate(temperature: float, outcome: str, value: float | None) -> GatedNumber:

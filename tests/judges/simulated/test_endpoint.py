@@ -16,8 +16,8 @@ import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.simulated.profiles import PROFILES, Observer, observer_named
-from pytest_judgesense.judges.simulated.server import EmbeddedServer, _Handler, answer, serving
+from pytest_judgesense.judges.simulated.endpoint import EmbeddedServer, _Handler, answer, serving
+from pytest_judgesense.judges.simulated.named_observers import PROFILES, Observer, observer_named
 from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites
 

@@ -11,10 +11,10 @@ from itertools import cycle, islice
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.reach import can_clear
 from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.check import Check
-from pytest_judgesense.measures.estimation import estimate_all
-from pytest_judgesense.measures.measure import Measure
+from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.agreement import clustered_kappa
 from pytest_judgesense.stats.settle import fewest_clusters

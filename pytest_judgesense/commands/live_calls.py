@@ -21,7 +21,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget
 from pytest_judgesense.layout import pace
-from pytest_judgesense.papers import Printed
+from pytest_judgesense.published_design import Printed
 from pytest_judgesense.report.assembly import FORMS, datasheet_text
 from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.log import log_lines

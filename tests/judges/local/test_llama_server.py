@@ -26,8 +26,8 @@ import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError
-from pytest_judgesense.judges.local import serving
-from pytest_judgesense.judges.local.serving import default_threads, served
+from pytest_judgesense.judges.local import llama_server
+from pytest_judgesense.judges.local.llama_server import default_threads, served
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
@@ -117,7 +117,8 @@ def test_without_the_model_it_says_what_brings_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JUDGESENSE_MODELS", str(tmp_path / "none"))
-    monkeypatch.setattr(serving, "_llama", lambda: None)  # it is not looked at before the model is
+    # It is not looked at before the model is.
+    monkeypatch.setattr(llama_server, "_llama", lambda: None)
     with pytest.raises(JudgeError, match=f"judgesense models get {SMALL.name}"):
         taken(JUDGE, few(), tmp_path, "record")
 

@@ -10,9 +10,9 @@ import pytest
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.people.corrected import NOTHING_ADDED
+from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.estimation import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.trial import Drawn, Judgment
 from tests.measures.building import GRADES, estimate
 

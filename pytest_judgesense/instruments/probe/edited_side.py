@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.stats.probing import side_to_edit
+from pytest_judgesense.stats.placebo import side_to_edit
 from pytest_judgesense.trial import Judgment, Trial
 
 ASKED: Final = "asked"

@@ -25,8 +25,8 @@ from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import calls_of, judgment_of, renderer, takes_one_call
 from pytest_judgesense.judges.client import (
+    CallSequence,
     Client,
-    Course,
     ReplayingClient,
     is_profile,
     one_call,
@@ -457,7 +457,7 @@ def _replayed(
 class _Question(NamedTuple):
     trial: Trial
     messages: list[dict[str, str]]
-    course: Callable[[], Course]
+    course: Callable[[], CallSequence]
 
 
 class _Asked:

@@ -16,7 +16,7 @@ from pytest_judgesense.profile import pooled
 
 Value: TypeAlias = "str | int | float | None"
 Found: TypeAlias = "Figure | Absent"
-Ends: TypeAlias = tuple[float, float] | None
+IntervalEnds: TypeAlias = tuple[float, float] | None
 Draw: TypeAlias = Callable[[Any], None]
 
 # Okabe and Ito's hues, darkened to a contrast of at least 4.5 with white.
@@ -134,7 +134,7 @@ def find(judge: JudgeSheet, suite: str | None, measure: str, **condition: object
     return next((estimate for estimate in estimate if estimate.suite == suite), None)
 
 
-def ends_of(interval: Interval | Clustered | None) -> Ends:
+def ends_of(interval: Interval | Clustered | None) -> IntervalEnds:
     """Both ends of an interval, if there is one."""
     return None if interval is None else (interval.lower, interval.upper)
 
@@ -213,8 +213,8 @@ def point(
     x: float,
     y: float,
     *,
-    across: Ends = None,
-    along: Ends = None,
+    across: IntervalEnds = None,
+    along: IntervalEnds = None,
     size: float | None = None,
     name: str = "",
     **style: Any,

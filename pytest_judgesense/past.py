@@ -42,7 +42,7 @@ class NotCompared(UsageError):
 
 
 # The recorded exchanges by trial.
-Recorded: TypeAlias = Mapping[str, Sequence[Exchange]]
+ExchangesByTrial: TypeAlias = Mapping[str, Sequence[Exchange]]
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class Past:
     """
 
     measured: Measured
-    exchanges: Recorded
+    exchanges: ExchangesByTrial
     notices: tuple[str, ...]
 
-    def changes(self, suite: Suite, now: Recorded) -> Changes:
+    def changes(self, suite: Suite, now: ExchangesByTrial) -> Changes:
         """What differs from what is sent ``now``, in the trials that both have."""
         texts = {item.id: _texts_of(item) for item in suite.items}
         pairs = [
@@ -237,7 +237,7 @@ class PastReader:
 
 def measured_now(
     judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path], seed: int, registry: Registry
-) -> tuple[Measured, Recorded]:
+) -> tuple[Measured, ExchangesByTrial]:
     """A judge on a suite as the recordings say, without running anything; and what they hold.
 
     Raises:
@@ -250,7 +250,7 @@ def measured_now(
 
 def recorded_cell(
     judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path], seed: int, registry: Registry
-) -> tuple[Cell, Recorded]:
+) -> tuple[Cell, ExchangesByTrial]:
     """The judgments of `measured_now` alone: nothing is estimated."""
     own_suite = suite_for_judge(suite, judge)
     recorded = recorded_trials(cassettes)

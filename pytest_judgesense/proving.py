@@ -54,7 +54,7 @@ from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.suites.planning import recording_of
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Outcome, Trial, Verdict
+from pytest_judgesense.trial import Failed, JudgmentOutcome, Trial, Verdict
 
 
 def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
@@ -81,7 +81,7 @@ class Replay(NamedTuple):
         lent: the answers that it got from another trial's line, or another recording's.
     """
 
-    outcome: Outcome | None
+    outcome: JudgmentOutcome | None
     error: JudgesenseError | None
     digests: frozenset[str]
     missed: tuple[RecordedRequest, ...]
@@ -225,7 +225,7 @@ class Proof:
 def prove(
     task: Task,
     opened: Sequence[RecordingCassette],
-    outcomes: Mapping[str, Outcome],
+    outcomes: Mapping[str, JudgmentOutcome],
     loop: AskingLoop,
     *,
     deadline: Deadline,
@@ -291,7 +291,7 @@ class _Findings:
         self,
         task: Task,
         opened: Sequence[RecordingCassette],
-        outcomes: Mapping[str, Outcome],
+        outcomes: Mapping[str, JudgmentOutcome],
         replays: Mapping[str, Replay],
     ) -> None:
         self._task, self._opened, self._outcomes = task, opened, outcomes
@@ -480,13 +480,13 @@ def look_ups_of(cassette: Cassette) -> dict[str, Exchange]:
     return {cassette.identity.digest(exchange.request): exchange for exchange in recorded}
 
 
-def _is_same(replayed: Outcome, recorded: Outcome) -> bool:
+def _is_same(replayed: JudgmentOutcome, recorded: JudgmentOutcome) -> bool:
     if isinstance(replayed, Verdict) and isinstance(recorded, Verdict):
         return replayed.value == recorded.value
     return type(replayed) is type(recorded)
 
 
-def _shown(outcome: Outcome) -> str:
+def _shown(outcome: JudgmentOutcome) -> str:
     if isinstance(outcome, Verdict):
         return str(outcome.value)
     return f"a failed call ({outcome.reason})" if isinstance(outcome, Failed) else "no verdict"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # what plugins import when pytest starts imports this module
     from pytest_judgesense.suites.suite import Suite
     from pytest_judgesense.trial import Judgment
 
-Row: TypeAlias = Mapping[str, Any]
-Rows: TypeAlias = Sequence[Row]
+TableRow: TypeAlias = Mapping[str, Any]
+TableRows: TypeAlias = Sequence[TableRow]
 Analysis: TypeAlias = Mapping[str, Any]
 Estimates: TypeAlias = tuple[Estimate, ...]
 # Which tables are made: all, those that the summary shows something of, or none.
@@ -80,8 +80,8 @@ class ReportSection(NamedTuple):
     """
 
     name: str
-    rows: Callable[[Cell, Estimates, Suite | None], Rows | None] = lambda *_: None
-    lines: Callable[[Rows], Iterable[str]] = lambda _: ()
+    rows: Callable[[Cell, Estimates, Suite | None], TableRows | None] = lambda *_: None
+    lines: Callable[[TableRows], Iterable[str]] = lambda _: ()
     kinds: tuple[str, ...] = ()
     figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     only_drawn: bool = False
@@ -89,11 +89,11 @@ class ReportSection(NamedTuple):
     every: str = ""
     beside: Callable[[Iterable[Estimate]], Iterable[Beside]] = lambda _: ()
     flips: Callable[[Cell], Iterable[tuple[Judgment, Judgment, str]]] = lambda _: ()
-    brief: Callable[[Rows], str] | None = None
-    below: Callable[[Rows], Iterable[str]] | None = None
+    brief: Callable[[TableRows], str] | None = None
+    below: Callable[[TableRows], Iterable[str]] | None = None
     with_tables: bool = False
     compared: bool = False
-    passages: Callable[[Rows], Iterable[Passage]] | None = None
+    passages: Callable[[TableRows], Iterable[Passage]] | None = None
     title: str = ""
 
     @property
@@ -169,9 +169,9 @@ class JudgeComparison:
     """
 
     name: str
-    tables: Callable[[str, Sequence[ComparedJudge], int, bool], Mapping[str, Rows]]
-    board: Callable[[str, Mapping[str, Rows]], Board]
-    lines: Callable[[str, Mapping[str, Rows]], Iterable[str]]
+    tables: Callable[[str, Sequence[ComparedJudge], int, bool], Mapping[str, TableRows]]
+    board: Callable[[str, Mapping[str, TableRows]], Board]
+    lines: Callable[[str, Mapping[str, TableRows]], Iterable[str]]
     names: tuple[str, ...] = ()
     secondary: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -179,7 +179,7 @@ class JudgeComparison:
     figures: Callable[[Datasheet], Iterable[Found]] = lambda _: ()
     apart: bool = False
     first: Callable[[str, Sequence[ComparedJudge]], float] = lambda *_: 0
-    brief: Callable[[str, Mapping[str, Rows]], Iterable[str]] | None = None
+    brief: Callable[[str, Mapping[str, TableRows]], Iterable[str]] | None = None
     titles: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
@@ -245,7 +245,7 @@ def compare(
     return tuple(tables)
 
 
-def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, Rows]]:
+def tables_named(sheet: Datasheet, name: str) -> list[tuple[str, str, TableRows]]:
     """Judge, suite and rows of all tables of this name; no judge for tables of the run."""
     tables = [(judge.name, table) for judge in sheet.judges for table in judge.analyses]
     tables += [("", table) for table in sheet.analyses]
@@ -260,5 +260,5 @@ def _is_of(cell: Cell, kinds: tuple[str, ...]) -> bool:
     return not kinds or cell.design.kind in kinds
 
 
-def _table(name: str, suite: str, rows: Rows) -> dict[str, Any]:
+def _table(name: str, suite: str, rows: TableRows) -> dict[str, Any]:
     return {"analysis": name, "suite": suite, "rows": rows}

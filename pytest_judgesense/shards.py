@@ -101,7 +101,7 @@ class Job:
 # The number of a shard and of an attempt; what it has recorded, by the name of the recording.
 _Lines: TypeAlias = tuple[int, int, tuple[tuple[str, bytes], ...]]
 # Calls the desk, with the name of a method and its arguments.
-Ask: TypeAlias = Callable[..., Any]
+AskSuite: TypeAlias = Callable[..., Any]
 
 
 class Desk:
@@ -158,7 +158,7 @@ class ShardResult:
     interrupted: bool = False
 
 
-def _outside(ask: Ask) -> Ask:
+def _outside(ask: AskSuite) -> AskSuite:
     """The same, outside of the trial that asks: connections within a trial are a judge's."""
 
     def ask_outside(method: str, *args: Any, **named: Any) -> Any:
@@ -171,7 +171,7 @@ def _outside(ask: Ask) -> Ask:
 class _Relay(Budget):
     """A worker's limits, which the desk counts, and its way to pass on recorded lines."""
 
-    def __init__(self, job: Job, number: int, attempt: int, ask: Ask) -> None:
+    def __init__(self, job: Job, number: int, attempt: int, ask: AskSuite) -> None:
         seconds, until = job.deadline or (None, None)
         left = None if until is None else until - time.time()
         super().__init__(Deadline(seconds, left))
@@ -224,7 +224,7 @@ def record_shard(
     number: int,
     attempt: int,
     recorded: Mapping[str, bytes],
-    ask: Ask,
+    ask: AskSuite,
 ) -> ShardResult:
     """Record a shard in this process.
 
@@ -555,7 +555,7 @@ class Processes:
         with _ignored_by_children(signal.SIGTERM):
             self._manager.start(_end_with_the_driver)
         desk = self._manager.desk  # type: ignore[attr-defined]
-        self.ask: Ask = partial(_ask, desk(max_calls, max_cost))
+        self.ask: AskSuite = partial(_ask, desk(max_calls, max_cost))
         self._executors: list[ProcessPoolExecutor] = []
 
     def begin(self, *arguments: Any) -> Future[ShardResult]:

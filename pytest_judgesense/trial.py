@@ -82,7 +82,7 @@ class Token:
     top: tuple[tuple[str, float], ...] = ()
 
 
-Outcome: TypeAlias = Verdict | Unparsed | Failed
+JudgmentOutcome: TypeAlias = Verdict | Unparsed | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ class Judgment:
 
     trial: Trial
     judge: str
-    outcome: Outcome
+    outcome: JudgmentOutcome
     chosen: str | None = None
     reply: str | None = None
     usage: Usage = Usage()

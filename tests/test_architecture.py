@@ -9,6 +9,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -509,6 +510,35 @@ def test_a_file_called_as_another_with_a_suffix_is_found() -> None:
         ("merge", "merging"),
         ("run", "running"),
     }
+
+
+def with_two_meanings(sources: Mapping[str, str]) -> set[str]:
+    """Public names of a class that another module gives to a class or type of its own."""
+    classes, types = Counter[str](), Counter[str]()
+    for source in sources.values():
+        for node in tree_of(source).body:
+            if isinstance(node, ast.ClassDef):
+                classes[node.name] += 1
+            elif isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
+                types[ast.unparse(node.target)] += 1
+    return {
+        name
+        for name, times in classes.items()
+        if not name.startswith("_") and times + types[name] > 1
+    }
+
+
+def test_the_name_of_a_class_means_one_thing() -> None:
+    assert with_two_meanings(SOURCES) == set()
+
+
+def test_a_name_with_two_meanings_is_found() -> None:
+    sources = {
+        "a": "class Row: ...\nclass Pair: ...\nclass _Own: ...",
+        "b": "Row: TypeAlias = dict[str, str]\nclass _Own: ...",
+        "c": "class Pair: ...\nclass Single: ...",
+    }
+    assert with_two_meanings(sources) == {"Row", "Pair"}
 
 
 # Words of everyday speech that say nothing of judges, recordings or statistics.

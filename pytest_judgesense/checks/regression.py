@@ -48,7 +48,7 @@ from pytest_judgesense.measures.definition import NO_PROBABILITIES, Measure
 from pytest_judgesense.stats import comparison
 from pytest_judgesense.trial import Judgment
 
-Verdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive"]
+ChangeVerdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive"]
 _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 
 ALPHA: Final = 0.05
@@ -217,7 +217,7 @@ class Comparison:
         low, high = sorted(self.sign * end for end in self.difference.ends(coverage))
         return low, high
 
-    def verdict(self, margin: float, adjusted: Adjustment) -> Verdict:
+    def verdict(self, margin: float, adjusted: Adjustment) -> ChangeVerdict:
         """The verdict on the difference; see the module."""
         difference = self.difference
         if self.identical and difference is None and not self.blocked:
@@ -320,7 +320,7 @@ class RegressionOutcome(NamedTuple):
         return self.check.bars["margin"]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ChangeVerdict:
         return self.comparison.verdict(self.margin, self.adjusted)
 
     @property

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 from pytest_judgesense.cassettes.exchange import RETURN, RecordedRequest
 from pytest_judgesense.limits import json_value
 
-Part: TypeAlias = Literal[
+SentPart: TypeAlias = Literal[
     "endpoint", "model", "system prompt", "prompt", "settings", "reply form", "calls"
 ]
 # By the name of the field at the top of a body; `_place` says what else is where.
-_PARTS: Final[Mapping[str, Part]] = {
+_PARTS: Final[Mapping[str, SentPart]] = {
     "model": "model",
     "modelId": "model",
     **dict.fromkeys(("system", "systemInstruction", "instructions", "preamble"), "system prompt"),
@@ -60,7 +60,7 @@ class SentChange(NamedTuple):
         of: how many trials both hold.
     """
 
-    part: Part
+    part: SentPart
     lines: tuple[str, ...]
     trials: int
     of: int
@@ -87,9 +87,9 @@ def changes_sent(trials: Sequence[tuple[Requests, Requests, Texts]]) -> list[Sen
     The texts of its item are shown as ``{{name}}`` in what changed, wherever they were put.
     """
     of = len(trials)
-    texts: dict[Part, list[tuple[str, str]]] = {"system prompt": [], "prompt": []}
-    values: dict[Part, Counter[str]] = {}
-    trials_of: Counter[Part] = Counter()
+    texts: dict[SentPart, list[tuple[str, str]]] = {"system prompt": [], "prompt": []}
+    values: dict[SentPart, Counter[str]] = {}
+    trials_of: Counter[SentPart] = Counter()
     for old, new, of_item in trials:
         before, after = parts_sent(old), parts_sent(new)
         for part in dict.fromkeys((*before, *after)):
@@ -117,11 +117,11 @@ def changes_sent(trials: Sequence[tuple[Requests, Requests, Texts]]) -> list[Sen
     return sorted(changes, key=lambda change: order.index(change.part))
 
 
-def parts_sent(requests: Requests) -> dict[Part, dict[str, str]]:
+def parts_sent(requests: Requests) -> dict[SentPart, dict[str, str]]:
     """The values of a trial's requests, by part and field."""
     requests = [request for request in requests if request.method != RETURN]
-    parts: dict[Part, dict[str, str]] = {"calls": {"calls of a trial": str(len(requests))}}
-    by_call: dict[tuple[Part, str], dict[int, str]] = {}
+    parts: dict[SentPart, dict[str, str]] = {"calls": {"calls of a trial": str(len(requests))}}
+    by_call: dict[tuple[SentPart, str], dict[int, str]] = {}
     for number, request in enumerate(requests):
         for part, name, value in _fields(request):
             if part in ("prompt", "system prompt"):
@@ -149,7 +149,7 @@ def _as_sent(requests: Requests) -> list[tuple[str, str, Any]]:
     return sent
 
 
-def _fields(request: RecordedRequest) -> Iterator[tuple[Part, str, str]]:
+def _fields(request: RecordedRequest) -> Iterator[tuple[SentPart, str, str]]:
     address = urlsplit(request.url)
     place, model = _without_model(address.path)
     yield "endpoint", "", f"{address.scheme}://{address.netloc}{place}"
@@ -170,11 +170,11 @@ def _fields(request: RecordedRequest) -> Iterator[tuple[Part, str, str]]:
         yield from _of_field(name, value)
 
 
-def _of_field(name: str, value: Any) -> Iterator[tuple[Part, str, str]]:
+def _of_field(name: str, value: Any) -> Iterator[tuple[SentPart, str, str]]:
     part = _PARTS.get(name)
     if part in ("prompt", "system prompt"):
         # Messages are counted by part: a system prompt that is added moves no other text.
-        seen: Counter[Part] = Counter()
+        seen: Counter[SentPart] = Counter()
         for message in value if isinstance(value, list) else [value]:
             kind = _kind_of(part, message)
             yield kind, f"{name}[{seen[kind]}]", "\n".join(_strings(message))
@@ -186,7 +186,7 @@ def _of_field(name: str, value: Any) -> Iterator[tuple[Part, str, str]]:
         yield part or "settings", name, _plain(value)
 
 
-def prompt_texts(request: RecordedRequest) -> Iterator[tuple[Part, str]]:
+def prompt_texts(request: RecordedRequest) -> Iterator[tuple[SentPart, str]]:
     """The texts of the prompts of a request, each as one string of its body has it."""
     body: Any = None
     if isinstance(request.body, str):
@@ -200,7 +200,7 @@ def prompt_texts(request: RecordedRequest) -> Iterator[tuple[Part, str]]:
             yield from ((_kind_of(part, message), text) for text in _strings(message))
 
 
-def _kind_of(part: Part, message: Any) -> Part:
+def _kind_of(part: SentPart, message: Any) -> SentPart:
     """Whether a message of a field is of the prompt or of the system prompt."""
     role = message.get("role") if isinstance(message, dict) else None
     return "system prompt" if role in _ROLES or part == "system prompt" else "prompt"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from pytest_judgesense.cassettes.exchange import CALL, RETURN, Exchange, RecordedRequest
-from pytest_judgesense.checks.sent import Part, Requests, Texts, masked, parts_sent
+from pytest_judgesense.checks.sent import Requests, SentPart, Texts, masked, parts_sent
 from pytest_judgesense.datasheet import digest
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.suite import Suite
@@ -25,7 +25,7 @@ _SHARE: Final = 0.1
 # Settings of more characters are shown by a digest.
 _LONGEST: Final = 60
 _SEED: Final = "seed"
-_PROMPTS: Final[tuple[Part, ...]] = ("system prompt", "prompt")
+_PROMPTS: Final[tuple[SentPart, ...]] = ("system prompt", "prompt")
 _Value = TypeVar("_Value")
 
 
@@ -84,7 +84,7 @@ def shared_of(
     prompts: dict[str, list[list[str]]] = {}
     settings: dict[str, Counter[str]] = {}
     forms: dict[str, Counter[str]] = {}
-    kinds: tuple[tuple[Part, dict[str, Counter[str]]], ...] = (
+    kinds: tuple[tuple[SentPart, dict[str, Counter[str]]], ...] = (
         ("settings", settings),
         ("reply form", forms),
     )

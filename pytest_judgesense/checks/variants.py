@@ -194,7 +194,7 @@ def _compared(
     return ranks.compared(name, first, rows, _value_of(measure, estimate), seed=cells[name][0].seed)
 
 
-def _value_of(measure: Measure, estimate: Estimate) -> ranks.Value:
+def _value_of(measure: Measure, estimate: Estimate) -> ranks.ValueOf:
     """From summed rows to the value of a measure, higher if better."""
     assert estimate.anew is not None, "an estimate that is not compared"
     compute, sign = estimate.anew().value, _sign(measure)

@@ -14,7 +14,7 @@ from typing import Final
 
 from pytest_judgesense.cassettes.exchange import CALL, RETURN, Exchange, RecordedRequest
 from pytest_judgesense.checks.prompt_path import Prompt, PromptPath
-from pytest_judgesense.checks.sent import Part, parts_sent
+from pytest_judgesense.checks.sent import SentPart, parts_sent
 from pytest_judgesense.commands.options import (
     judges_to_ask,
     only_judge,
@@ -35,9 +35,9 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial
 
 REVISION: Final = "git:"
-_TEXTS: Final[tuple[Part, ...]] = ("system prompt", "prompt")
+_TEXTS: Final[tuple[SentPart, ...]] = ("system prompt", "prompt")
 # Of two requests, what no change of words explains.
-_OTHERS: Final[tuple[Part, ...]] = ("endpoint", "model", "settings", "reply form")
+_OTHERS: Final[tuple[SentPart, ...]] = ("endpoint", "model", "settings", "reply form")
 _NOT_COMPARED: Final = "seed"
 
 

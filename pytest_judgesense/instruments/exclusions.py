@@ -20,7 +20,7 @@ from typing import Final
 
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.shared import ORDER_TIED
-from pytest_judgesense.sections import Estimates, Rows
+from pytest_judgesense.sections import Estimates, TableRows
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Verdict
 
@@ -30,7 +30,7 @@ _INCOMPLETE: Final = "incomplete"
 _REFUSED: Final = "refused: "
 
 
-def excluded(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def excluded(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """The calls left out of a cell, the most frequent reason first; empty if there are none."""
     counts: Counter[tuple[str, str]] = Counter()
     for judgment in cell.judgments:
@@ -55,7 +55,7 @@ def _without_particulars(reason: str) -> str:
     return f"{refused}{head}{colon and ': ...'}"
 
 
-def excluded_lines(rows: Rows) -> Iterator[str]:
+def excluded_lines(rows: TableRows) -> Iterator[str]:
     """How many calls are left out, and for which reasons."""
     missing = [row for row in rows if row["outcome"] != _INCOMPLETE]
     calls, of = sum(row["calls"] for row in missing), rows[0]["of"]

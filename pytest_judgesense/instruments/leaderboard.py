@@ -31,7 +31,7 @@ from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.definition import Measure, alone
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.sections import Board, ComparedJudge, Digits, Estimates, Row, Rows
+from pytest_judgesense.sections import Board, ComparedJudge, Digits, Estimates, TableRow, TableRows
 from pytest_judgesense.suites.suite import Suite, template_pairs
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _RANK_COLUMNS: Final = frozenset(
 )
 
 
-def rank_data(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def rank_data(cell: Cell, estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """The data of a judge's rank; empty if no measure ranks judges."""
     ranking = _ranking(cell, estimates)
     if ranking is None:
@@ -111,7 +111,7 @@ def most_stable(compared_judges: Iterable[tuple[str, ComparedJudge]], seed: int)
     A judge that gives the same answer to everything is not ranked. Clusters of different suites are
     separate, even if they have the same text.
     """
-    by_judge: dict[str, dict[tuple[str, str], Row]] = {}
+    by_judge: dict[str, dict[tuple[str, str], TableRow]] = {}
     for suite, compared_judge in compared_judges:
         for ranked in _standings(suite, [compared_judge]).values():
             values_of_judge = by_judge.setdefault(compared_judge.name, {})
@@ -171,7 +171,7 @@ def leaderboard(
     _secondary: bool = False,
     *,
     standing: str = STANDING,
-) -> Mapping[str, Rows]:
+) -> Mapping[str, TableRows]:
     """The judges of a suite with their ranks, every pair of them, and which one is best.
 
     Judges that cannot be ranked come last, with the reason. ``standing``: the table with the data
@@ -214,7 +214,7 @@ def leaderboard(
 
 def _standings(
     suite: str, compared_judges: Iterable[ComparedJudge], standing: str = STANDING
-) -> dict[str, Row]:
+) -> dict[str, TableRow]:
     return {
         judge.name: table["rows"][0]
         for judge in sorted(compared_judges, key=lambda judge: judge.name)
@@ -230,7 +230,7 @@ def most_labels(suite: str, compared_judges: Sequence[ComparedJudge]) -> int:
     )
 
 
-def _spread(row_by_judge: Mapping[str, Row]) -> Rows:
+def _spread(row_by_judge: Mapping[str, TableRow]) -> TableRows:
     """The spread of the judges; no row if fewer than two have a value."""
     values = {name: of["value"] for name, of in row_by_judge.items() if of["value"] is not None}
     placed = [name for name in values if row_by_judge[name]["left_out"] is None]
@@ -252,7 +252,7 @@ def _spread(row_by_judge: Mapping[str, Row]) -> Rows:
     ]
 
 
-def _row(name: str, of: Row) -> dict[str, Any]:
+def _row(name: str, of: TableRow) -> dict[str, Any]:
     return {"judge": name, **{key: of[key] for key in of if key in _RANK_COLUMNS}, **of["beside"]}
 
 
@@ -284,14 +284,14 @@ def ranks_text(ranks: Sequence[int]) -> str:
     return " to ".join(map(str, dict.fromkeys(ranks)))
 
 
-def ends_text(of: Row) -> str:
+def ends_text(of: TableRow) -> str:
     """The ends of an interval; empty if there is none."""
     if of["lower"] is None:
         return ""
     return f"[{number_text(of['lower'])}, {number_text(of['upper'])}]"
 
 
-def _beside(of: Row) -> dict[str, str]:
+def _beside(of: TableRow) -> dict[str, str]:
     return {
         key: number_text(value) if isinstance(value, float) else str(value or "")
         for key, value in of.items()
@@ -299,7 +299,7 @@ def _beside(of: Row) -> dict[str, str]:
     }
 
 
-def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
+def board(_suite: str, tables: Mapping[str, TableRows]) -> Board:
     """The leaderboard for Markdown, with the pairs below it."""
     rows = tables["leaderboard"]
     measure = rows[0]["measure"]
@@ -321,13 +321,13 @@ def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
     return Board(f"By {measure} on", heads, tuple(cells), tuple(_notes(tables)))
 
 
-def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
+def _notes(tables: Mapping[str, TableRows]) -> Iterator[str]:
     yield tables["best_judge"][0]["verdict"]
     yield from map(_spread_words, tables.get("judge_spread", ()))
     yield from pair_words(tables["judge_pairs"])
 
 
-def _spread_words(of: Row) -> str:
+def _spread_words(of: TableRow) -> str:
     measure = of["measure"]
     if of["spread"] is None:
         words = f"spread of {measure} over judges: N/A, {of['least']} is the only one ranked"
@@ -341,14 +341,14 @@ def _spread_words(of: Row) -> str:
     return words
 
 
-def pair_words(pairs: Rows) -> Iterator[str]:
+def pair_words(pairs: TableRows) -> Iterator[str]:
     """Every two judges in words, the first ones of many."""
     yield from map(_pair_words, pairs[:_SHOWN_PAIRS])
     if len(pairs) > _SHOWN_PAIRS:
         yield f"{len(pairs) - _SHOWN_PAIRS} more pairs are in the JSON of the datasheet"
 
 
-def _pair_words(of: Row) -> str:
+def _pair_words(of: TableRow) -> str:
     names = f"{of['first']} and {of['second']}"
     if of["difference"] is None:
         return f"{names}: no cluster that both were asked"
@@ -358,7 +358,7 @@ def _pair_words(of: Row) -> str:
     return f"{differ}, p {of['p']:.3g}{'' if of['told_apart'] else ', no clear difference'}"
 
 
-def brief(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+def brief(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:
     """The judges of a suite by their ranks, in one line."""
     rows = tables["leaderboard"]
     ranked = brief_ranks((of["ranks"], of["judge"]) for of in rows if of["ranks"] is not None)
@@ -375,7 +375,7 @@ def brief_ranks(ranked: Iterable[tuple[Sequence[int], str]]) -> str:
     return "; ".join(f"{ranks} {', '.join(names)}" for ranks, names in together.items())
 
 
-def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+def board_lines(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:
     """The leaderboard on a terminal."""
     rows = tables["leaderboard"]
     yield from indented(f"{suite}, by {rows[0]['measure']}", width=2)

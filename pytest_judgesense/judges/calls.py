@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.redaction import scrub_url
-from pytest_judgesense.judges.client import Call, Course
+from pytest_judgesense.judges.client import Call, CallSequence
 from pytest_judgesense.judges.functions import TEMPLATE, TEMPLATE_ID
 from pytest_judgesense.judges.prompts import (
     judge_for_suite,
@@ -33,7 +33,7 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
     Failed,
     Judgment,
-    Outcome,
+    JudgmentOutcome,
     Trial,
     Unparsed,
     Usage,
@@ -161,7 +161,7 @@ def judgment_of(
 
 
 def _probabilities_of(
-    suite: Suite, judge: JudgeSpec, replies: Sequence[Reply | Failed], outcome: Outcome
+    suite: Suite, judge: JudgeSpec, replies: Sequence[Reply | Failed], outcome: JudgmentOutcome
 ) -> dict[str, Any]:
     """The probabilities of the verdicts, from the tokens of a trial's single reply."""
     if not judge.logprobs or len(replies) > 1 or not isinstance(outcome, Verdict):
@@ -193,7 +193,7 @@ def _followed(
     return Failed("calls of this trial are missing"), None
 
 
-def _chosen(suite: Suite, trial: Trial, outcome: Outcome) -> str | None:
+def _chosen(suite: Suite, trial: Trial, outcome: JudgmentOutcome) -> str | None:
     if not isinstance(outcome, Verdict):
         return None
     if suite.space.pairwise:
@@ -247,7 +247,7 @@ def _asking(suite: Suite, judge: JudgeSpec) -> _Ask[Call]:
     return ask
 
 
-def calls_of(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], Course]:
+def calls_of(suite: Suite, judge: JudgeSpec) -> Callable[[Trial], CallSequence]:
     """From a trial to its calls, as `Client.ask_calls` makes them."""
     ask, repairs = _asking(suite, judge), judge.repair is not None
     return lambda trial: _course(suite, trial, ask, repairs=repairs)

@@ -51,7 +51,7 @@ from pytest_judgesense.judges.simulated.observer import Observer, Skill
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import (
     Answer,
-    Kind,
+    Consequence,
     Throttle,
     kind_of_status,
     overloaded,
@@ -98,7 +98,7 @@ _LONGEST_IMPORT_S: Final = 600.0
 _LARGE_BYTES: Final = 2**18
 
 # The calls of a trial: each outcome is sent in before the next call is returned.
-Course: TypeAlias = Generator[Call, Reply | Failed, Any]
+CallSequence: TypeAlias = Generator[Call, Reply | Failed, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +243,7 @@ class Client(ABC):
     async def ask_calls(
         self,
         trial_id: str,
-        course: Callable[[], Course],
+        course: Callable[[], CallSequence],
         watch: Callable[[CallScope], None] = lambda _: None,
     ) -> Answer:
         """The outcomes of the calls of a trial, made one after the other; raises as `ask`.
@@ -281,7 +281,7 @@ class ReplayingClient(Client):
     async def ask_calls(
         self,
         trial_id: str,
-        course: Callable[[], Course],
+        course: Callable[[], CallSequence],
         watch: Callable[[CallScope], None] = lambda _: None,
     ) -> Answer:
         if isinstance(self._judge, _Endpoints):
@@ -294,7 +294,7 @@ class ReplayingClient(Client):
                 answers.append(await self._returned(self._judge, scope, call))
         return joined(answers, call)
 
-    def replay(self, trial_id: str, course: Course) -> Answer:
+    def replay(self, trial_id: str, course: CallSequence) -> Answer:
         """`ask_calls` for judges that a provider asks.
 
         No code of the judge runs, so none has to know the trial that it belongs to.
@@ -306,7 +306,7 @@ class ReplayingClient(Client):
             answers.append(_recorded(self._cassette, scope, *self._judge.asked(call)))
         return joined(answers, call)
 
-    def compute(self, course: Course, find: Callable[[str], Observer]) -> Answer:
+    def compute(self, course: CallSequence, find: Callable[[str], Observer]) -> Answer:
         """The embedded judge's answer to the calls of a trial, for which see `is_embedded`."""
         from pytest_judgesense.judges.simulated.endpoint import answer
 
@@ -357,7 +357,7 @@ class RecordingClient(Client):
     async def ask_calls(
         self,
         trial_id: str,
-        course: Callable[[], Course],
+        course: Callable[[], CallSequence],
         watch: Callable[[CallScope], None] = lambda _: None,
     ) -> Answer:
         # A function that retries must not meet what is left of an attempt that failed.
@@ -369,7 +369,7 @@ class RecordingClient(Client):
             return await self._attempted(trial_id, course(), watch, anew=True)
 
     async def _attempted(
-        self, trial_id: str, course: Course, watch: Callable[[CallScope], None], *, anew: bool
+        self, trial_id: str, course: CallSequence, watch: Callable[[CallScope], None], *, anew: bool
     ) -> Answer:
         function = self._judge if isinstance(self._judge, _Function) else None
         answers: list[Answer] = []
@@ -498,7 +498,7 @@ async def _attempt(
         reason = cassette.redacted(getattr(error, "what", str(error)))
         call.unanswered(reason)
         # An answer that is too large will be so again.
-        kind: Kind = "retry" if isinstance(error, NoResponse) else "fail"
+        kind: Consequence = "retry" if isinstance(error, NoResponse) else "fail"
         return Answer(Failed(reason), kind=kind, late=isinstance(error, TooLate))
     text = _text_of(recorded.body)
     reply = reader.reply(response.status, text)
@@ -512,7 +512,7 @@ async def _attempt(
     )
 
 
-def _kind_of(reply: Reply | Failed, kind: Kind, *, swept: bool) -> Kind:
+def _kind_of(reply: Reply | Failed, kind: Consequence, *, swept: bool) -> Consequence:
     """The consequence of a response whose status has this ``kind``."""
     if isinstance(reply, Failed) and kind == "answer":
         return "retry"  # an HTML page, half a body, no choices: the response holds no reply
@@ -529,7 +529,9 @@ def _kind_of(reply: Reply | Failed, kind: Kind, *, swept: bool) -> Kind:
 class _NoReply(Exception):
     """A function has given no reply; says why, and what follows."""
 
-    def __init__(self, reason: str, kind: Kind = "fail", *, overloaded: bool = False) -> None:
+    def __init__(
+        self, reason: str, kind: Consequence = "fail", *, overloaded: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason, self.kind, self.overloaded = reason, kind, overloaded
 
@@ -631,7 +633,7 @@ class _Function:
                 raise _not_replayable(self._spec, reason) from error
             # Clients retry by themselves; their final exception is not retried.
             status = status_of(error)
-            kind: Kind = "end" if kind_of_status(status) == "end" else "fail"
+            kind: Consequence = "end" if kind_of_status(status) == "end" else "fail"
             raise _NoReply(reason_of(error), kind, overloaded=overloaded(status)) from error
         _raise_remembered(scope)
         return value
@@ -705,12 +707,12 @@ async def imported(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
     return function
 
 
-def one_call(messages: Sequence[Mapping[str, str]], replicate: int = 1) -> Course:
+def one_call(messages: Sequence[Mapping[str, str]], replicate: int = 1) -> CallSequence:
     """The calls of a trial that is asked once, with the judge's settings."""
     yield Call(messages, replicate)
 
 
-def in_turn(course: Course, answers: Sequence[Answer]) -> Iterator[Call]:
+def in_turn(course: CallSequence, answers: Sequence[Answer]) -> Iterator[Call]:
     """The calls of a trial, each once the answer to the one before is in ``answers``."""
     call = next(course)
     with suppress(StopIteration):

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 # The consequence of a response; see the head of this module for the kinds.
-Kind: TypeAlias = Literal["answer", "retry", "end", "fail"]
+Consequence: TypeAlias = Literal["answer", "retry", "end", "fail"]
 
 _RETRIED: Final = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 _ENDING: Final = frozenset({*range(300, 400), 401, 402, 403, 404, 405, 407, 410})
@@ -93,7 +93,7 @@ _LONGEST_WAIT_ASKED_S: Final = 120.0
 _ALONE_S: Final = 5.0
 
 
-def kind_of_status(status: int, body: str = "") -> Kind:
+def kind_of_status(status: int, body: str = "") -> Consequence:
     """The consequence of a response with ``status``; below 300 the body decides."""
     if status == 429 and _code(body) in _OUT_OF_CREDIT:
         return "end"
@@ -261,7 +261,7 @@ class Answer:
     made: bool = False
     retried: int = 0
     later: tuple[Reply | Failed, ...] = ()
-    kind: Kind = "answer"
+    kind: Consequence = "answer"
     overloaded: bool = False
     late: bool = False
     wait_s: float | None = None

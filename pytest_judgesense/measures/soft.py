@@ -42,7 +42,7 @@ from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.trial import Condition, Judgment, slot_of_content
 
-Probabilities: TypeAlias = Mapping[str, float]
+LabelProbabilities: TypeAlias = Mapping[str, float]
 
 # The smallest probability in a logarithm: most tokens that are not returned lie below it.
 LEAST: Final = 1e-6
@@ -61,7 +61,7 @@ def any_probabilities(cell: Cell) -> bool:
     return any(map(has_probabilities, cell.judgments))
 
 
-def meant(cell: Cell, judgment: Judgment) -> Probabilities:
+def meant(cell: Cell, judgment: Judgment) -> LabelProbabilities:
     """The probabilities by meaning: for inverted templates those of the other label."""
     assert judgment.probabilities is not None, "calls without probabilities are left out"
     labels = cell.design.labels
@@ -165,7 +165,7 @@ def margins(cell: Cell) -> list[Estimate]:
     return [_in_log_odds(shared.MARGIN_TO_FLIP, cell, values, calls, flags)]
 
 
-def margin(probabilities: Probabilities) -> float:
+def margin(probabilities: LabelProbabilities) -> float:
     """The log-odds of the most likely verdict over the second one."""
     first, second = sorted([*probabilities.values(), 0.0, 0.0])[:-3:-1]
     return log_odds(first, second)
@@ -221,7 +221,7 @@ def _in_log_odds(
     )
 
 
-def variation(first: Probabilities, other: Probabilities) -> float:
+def variation(first: LabelProbabilities, other: LabelProbabilities) -> float:
     """The total variation distance of two distributions: half the sum of the differences."""
     return sum(abs(first.get(v, 0.0) - other.get(v, 0.0)) for v in {*first, *other}) / 2
 

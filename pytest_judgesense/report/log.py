@@ -33,8 +33,8 @@ from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
+    JudgmentOutcome,
     Order,
-    Outcome,
     Trial,
     Unparsed,
     Usage,
@@ -425,7 +425,7 @@ def _probabilities_of(line: _Line, where: str) -> tuple[Mapping[str, float] | No
     return stated, line.get("mass")
 
 
-def _outcome(line: _Line, where: str) -> Outcome:
+def _outcome(line: _Line, where: str) -> JudgmentOutcome:
     values: Mapping[str, Any] = line
     stated = [
         (kind, text) for kind, name in _SAID.items() if (text := values.get(name)) is not None
@@ -437,7 +437,7 @@ def _outcome(line: _Line, where: str) -> Outcome:
             expected="exactly one of them, as text",
         )
     ((kind, text),) = stated
-    outcome: Outcome = kind(text)
+    outcome: JudgmentOutcome = kind(text)
     return outcome
 
 

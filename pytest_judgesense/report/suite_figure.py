@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pytest_judgesense import figures as fig
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.figures import Ends, Figure, Head, Panel
+from pytest_judgesense.figures import Figure, Head, IntervalEnds, Panel
 from pytest_judgesense.report.view import PartView, View
 
 _HEAD: Final = Head("measures", "9", "Measures")
@@ -81,7 +81,7 @@ def _draw(
     for line, of_judges in enumerate(measures.values()):
         for number, estimate in of_judges.items():
             y = line + step * (number - (len(names) - 1) / 2)
-            ends: Ends = fig.ends_of(estimate.clustered)
+            ends: IntervalEnds = fig.ends_of(estimate.clustered)
             hollow: dict[str, Any] = (
                 {"fillstyle": "none"} if labels[number].endswith(fig.MARK) else {}
             )

@@ -25,7 +25,7 @@ from pytest_judgesense.profile import sketch
 from pytest_judgesense.published_design import Printed
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
-from pytest_judgesense.sections import Analysis, Beside, JudgeComparison, ReportSection, Rows
+from pytest_judgesense.sections import Analysis, Beside, JudgeComparison, ReportSection, TableRows
 
 # The one that gates comes first.
 INTERVALS: Final = ("95% clustered", "95% as in the paper")
@@ -215,7 +215,7 @@ class ComparisonView:
     tables: tuple[Analysis, ...]
 
     @property
-    def shown(self) -> tuple[str, dict[str, Rows]]:
+    def shown(self) -> tuple[str, dict[str, TableRows]]:
         """The input of a comparison's text: the suite, and the rows of its tables."""
         return self.suite, {analysis["analysis"]: analysis["rows"] for analysis in self.tables}
 

@@ -39,7 +39,7 @@ from pytest_judgesense.stats.comparison import Difference, paired_difference
 from pytest_judgesense.stats.inputs import Clusters, check_within, finite_vector
 
 # A content in the item's own order.
-Side: TypeAlias = Literal[1, 2]
+EditedSide: TypeAlias = Literal[1, 2]
 
 
 class ProbeEffect(NamedTuple):
@@ -109,7 +109,7 @@ def _effect(
     return ProbeEffect(float(moved.mean()), float(still.mean()), difference, p)
 
 
-def side_to_edit(chosen: tuple[Side | None, Side | None], item: str) -> Side:
+def side_to_edit(chosen: tuple[EditedSide | None, EditedSide | None], item: str) -> EditedSide:
     """The side that an asking rejected, in both orders together.
 
     Args:

@@ -64,9 +64,9 @@ from pytest_judgesense.stats.inputs import cluster_codes
 
 _Floats: TypeAlias = NDArray[np.float64]
 # From summed rows, in the last axis, to values of which higher ones are better.
-Value: TypeAlias = Callable[[_Floats], _Floats]
+ValueOf: TypeAlias = Callable[[_Floats], _Floats]
 # A judge's row of sums in each cluster.
-Rows: TypeAlias = Mapping[str, Sequence[float]]
+JudgeRows: TypeAlias = Mapping[str, Sequence[float]]
 
 _DRAWN: Final = 9_999
 _ALL_SWAPS: Final = 13  # clusters that differ: 8,192 swaps
@@ -181,7 +181,7 @@ def compare_judges(
         ValueError: there is no judge, an outcome is outside [0, 1], or lengths differ.
     """
     codes, _ = cluster_codes(clusters)
-    rows: dict[str, Rows] = {}
+    rows: dict[str, JudgeRows] = {}
     for judge, outcomes_of_judge in outcomes.items():
         vector = np.asarray(outcomes_of_judge, dtype=np.float64)
         has_value = ~np.isnan(vector)
@@ -204,8 +204,8 @@ def compare_judges(
 
 
 def standings(
-    rows: Mapping[str, Rows],
-    value: Value = share,
+    rows: Mapping[str, JudgeRows],
+    value: ValueOf = share,
     *,
     seed: int = 0,
     alpha: float = 0.05,
@@ -262,7 +262,7 @@ def family(
 
 
 def compared(
-    judge: str, other: str, rows: Mapping[str, Rows], value: Value = share, seed: int = 0
+    judge: str, other: str, rows: Mapping[str, JudgeRows], value: ValueOf = share, seed: int = 0
 ) -> tuple[Pair, Difference | None]:
     """Two judges on their common clusters, with the p-value of the two alone.
 
@@ -302,13 +302,13 @@ def compared(
     return Pair(judge, other, whole, interval, p, len(shared), differ), difference
 
 
-def _gap(value: Value, first: _Floats, second: _Floats) -> _Floats:
+def _gap(value: ValueOf, first: _Floats, second: _Floats) -> _Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(value(first) - value(second))
 
 
 def _jackknifed(
-    a: _Floats, b: _Floats, value: Value, moved: NDArray[np.bool_]
+    a: _Floats, b: _Floats, value: ValueOf, moved: NDArray[np.bool_]
 ) -> Difference | None:
     first, second = a.sum(axis=0), b.sum(axis=0)
     without = _gap(value, first - a, second - b).tolist()
@@ -316,7 +316,7 @@ def _jackknifed(
 
 
 def p_of_swaps(
-    a: _Floats, b: _Floats, first: _Floats, second: _Floats, value: Value, seed: int
+    a: _Floats, b: _Floats, first: _Floats, second: _Floats, value: ValueOf, seed: int
 ) -> float:
     """The two-sided p-value of swaps; see the module.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.finding import Rule
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.trial import Judgment, Outcome, Trial
+from pytest_judgesense.trial import Judgment, JudgmentOutcome, Trial
 
 if TYPE_CHECKING:
     from pytest_judgesense.suites.schema import SuiteForm
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.suites.suite import Suite, Template
 
 # The outcome of replies, and the detail of a judgment.
-ParsedReply: TypeAlias = tuple[Outcome, dict[str, Any] | None]
+ParsedReply: TypeAlias = tuple[JudgmentOutcome, dict[str, Any] | None]
 
 
 class ReplyForm(NamedTuple):
@@ -85,7 +85,7 @@ def one_question(_suite: Suite, _trial: Trial) -> tuple[Question, ...]:
     return (Question(),)
 
 
-def _sole(_: Trial, outcomes: Sequence[Outcome]) -> ParsedReply:
+def _sole(_: Trial, outcomes: Sequence[JudgmentOutcome]) -> ParsedReply:
     (outcome,) = outcomes
     return outcome, None
 
@@ -137,7 +137,7 @@ class Kind:
     wordings: bool = False
     sweeps: bool = False
     questions: Callable[[Suite, Trial], tuple[Question, ...]] = one_question
-    combine: Callable[[Trial, Sequence[Outcome]], ParsedReply] = _sole
+    combine: Callable[[Trial, Sequence[JudgmentOutcome]], ParsedReply] = _sole
     reply: ReplyForm | Callable[[DecisionSpace], ReplyForm | None] | None = None
     weights: tuple[float, float, float, float] | None = None
     derived: bool = False

@@ -19,7 +19,7 @@ from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
-    Outcome,
+    JudgmentOutcome,
     Trial,
     Unparsed,
     Verdict,
@@ -31,7 +31,7 @@ N = 60
 
 
 def judgment(
-    verdict: str | Outcome,
+    verdict: str | JudgmentOutcome,
     item: str = "i",
     *,
     cluster: str = "",

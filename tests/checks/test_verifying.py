@@ -16,13 +16,15 @@ from pytest_judgesense.checks.verifying import (
     verification_from_plain,
     verification_lines,
 )
-from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Verdict
+from pytest_judgesense.trial import Failed, Judgment, JudgmentOutcome, Trial, Unparsed, Verdict
 
 YES, NO = Verdict("YES"), Verdict("NO")
 UNPARSED, FAILED = Unparsed("empty reply"), Failed("HTTP 500")
 
 
-def judged(item: int, outcome: Outcome, replicate: int = 1, reply: str | None = None) -> Judgment:
+def judged(
+    item: int, outcome: JudgmentOutcome, replicate: int = 1, reply: str | None = None
+) -> Judgment:
     trial = Trial(
         id=f"s/i{item}/t1/ab/r{replicate}",
         suite="s",

@@ -12,19 +12,19 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import Rows, tables_named
-from pytest_judgesense.trial import Design, Failed, Judgment, Outcome, Unparsed
+from pytest_judgesense.sections import TableRows, tables_named
+from pytest_judgesense.trial import Design, Failed, Judgment, JudgmentOutcome, Unparsed
 from tests.measures.building import LADDER, VACUUM, YES_NO, both_orders, cell, estimate, worded
 
 
-def with_outcomes(judgments: Iterable[Judgment], *outcomes: Outcome) -> list[Judgment]:
+def with_outcomes(judgments: Iterable[Judgment], *outcomes: JudgmentOutcome) -> list[Judgment]:
     """The judgments, of which the first ones end like that."""
     judgments = list(judgments)
     ended = [replace(j, outcome=o, chosen=None) for j, o in zip(judgments, outcomes, strict=False)]
     return [*ended, *judgments[len(ended) :]]
 
 
-def table(of: Cell) -> Rows:
+def table(of: Cell) -> TableRows:
     return [
         row for _, _, rows in tables_named(datasheet_of_cells([of]), "excluded") for row in rows
     ]

@@ -22,7 +22,7 @@ from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import Row, Rows, tables_named
+from pytest_judgesense.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.trial import Design, Judgment
 from tests import processes
 from tests.measures.building import (
@@ -47,7 +47,7 @@ def sheet_of(design: Design, **judges: Iterable[Judgment]) -> Datasheet:
     return datasheet_of_cells([named(name, cell(design, of)) for name, of in judges.items()])
 
 
-def table(sheet: Datasheet, name: str) -> Rows:
+def table(sheet: Datasheet, name: str) -> TableRows:
     ((_, _, rows),) = tables_named(sheet, name)
     return rows
 
@@ -60,7 +60,7 @@ def flips(count: int, items: int = 40) -> list[Judgment]:
     return worded({**steady, **{f"i{k:02}": ("YES", "NO") for k in range(count)}})
 
 
-def ranks(rows: Rows) -> list[tuple[str, list[int] | None]]:
+def ranks(rows: TableRows) -> list[tuple[str, list[int] | None]]:
     return [(row["judge"], row["ranks"]) for row in rows]
 
 
@@ -353,7 +353,7 @@ def log(path: Path, *cells: Cell) -> Path:
     return path
 
 
-def row_of(output: str, judge: str) -> Row:
+def row_of(output: str, judge: str) -> TableRow:
     (line,) = [line for line in output.splitlines() if f"  {judge} " in line and " n " in line]
     return {"ranks": line.split(f" {judge} ")[0].strip()}
 

@@ -21,7 +21,15 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Judgment, Outcome, Trial, Unparsed, Usage, Verdict
+from pytest_judgesense.trial import (
+    Failed,
+    Judgment,
+    JudgmentOutcome,
+    Trial,
+    Unparsed,
+    Usage,
+    Verdict,
+)
 from tests.suites.files import GRADED, GRID, write_suite
 from tests.suites.known import builtin_suites, load_suite
 
@@ -77,7 +85,7 @@ def _asked(
     ],
 )
 def test_two_answers_are_graded_and_their_grades_compared(
-    grid: Suite, first: str, second: str, outcome: Outcome, chosen: str | None
+    grid: Suite, first: str, second: str, outcome: JudgmentOutcome, chosen: str | None
 ) -> None:
     found, asked = _asked(
         grid, PLAIN, _trial(grid, "grade"), lambda prompt: first if "4" in prompt else second
@@ -162,7 +170,7 @@ def test_what_has_a_verdict_and_what_declines_one_is_not_sent_to_be_repaired(
     ],
 )
 def test_an_endpoint_that_declines_is_believed_where_there_is_no_verdict(
-    grid: Suite, text: str | None, outcome: Outcome
+    grid: Suite, text: str | None, outcome: JudgmentOutcome
 ) -> None:
     trial = _trial(grid, "pair")
     answer = Answer(Reply(text, refused="stop_reason refusal"))

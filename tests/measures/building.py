@@ -17,8 +17,8 @@ from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
+    JudgmentOutcome,
     Order,
-    Outcome,
     Trial,
     Unparsed,
     Verdict,
@@ -33,7 +33,7 @@ LADDER = Design(kind="ladder", labels=("A", "B"), pairwise=True)
 CRITERION = Design(kind="criterion", labels=("A", "B"), pairwise=True)
 
 
-def outcome_of(word: str) -> Outcome:
+def outcome_of(word: str) -> JudgmentOutcome:
     """``?`` is a reply without a verdict, ``!`` no reply; anything else is a verdict."""
     return {"?": Unparsed("states no verdict"), "!": Failed("timeout")}.get(word) or Verdict(word)
 

@@ -19,7 +19,7 @@ from pytest_judgesense.instruments.ablation.measures import SENTENCE_EFFECT
 from pytest_judgesense.instruments.ablation.stimuli import SENTENCE, LeaveOneOut, PromptPart
 from pytest_judgesense.layout import Toned, columns, excerpt, indented
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Passage, Row, Rows
+from pytest_judgesense.sections import Passage, TableRow, TableRows
 from pytest_judgesense.stats.left_out import PartLeftOut
 from pytest_judgesense.suites.suite import Suite
 
@@ -33,7 +33,7 @@ _MARGIN: Final = 12  # columns before the text
 _INDENT: Final = 6  # columns before a line of a suite
 
 
-def rows(cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None) -> Rows | None:
+def rows(cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None) -> TableRows | None:
     """A row for each part of the prompt; of a log, which has no prompt, for each that is told."""
     tests = left_out(cell)
     if tests is None:
@@ -82,7 +82,7 @@ def _row(
     return row | {"finding": _finding(row)}
 
 
-def _finding(row: Row) -> str:
+def _finding(row: TableRow) -> str:
     """What leaving a part out was seen to do, in words."""
     if row["p_form"] <= _ALPHA:
         whole = f", {_percent(row['unparsed_whole'])} with it" if row["unparsed_whole"] else ""
@@ -101,20 +101,20 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
-def _is_tested(row: Row) -> bool:
+def _is_tested(row: TableRow) -> bool:
     return row.get("p") is not None
 
 
-def _is_noticed(row: Row) -> bool:
+def _is_noticed(row: TableRow) -> bool:
     return _is_tested(row) and min(row["p"], row["p_form"]) <= _ALPHA
 
 
-def _depth(row: Row) -> int:
+def _depth(row: TableRow) -> int:
     """How many marks stand in the margin: 1 to 4 by the effect, 0 where none is noticed."""
     return sum(row["effect"] >= step for step in _STEPS) if _is_noticed(row) else 0
 
 
-def _mark(row: Row) -> str:
+def _mark(row: TableRow) -> str:
     """The margin of a part without colour: its form, or marks; a dot where nothing is noticed."""
     if not _is_tested(row):
         return ""
@@ -123,7 +123,7 @@ def _mark(row: Row) -> str:
     return "#" * _depth(row) or "."
 
 
-def sentence_lines(rows: Rows) -> Iterator[str]:
+def sentence_lines(rows: TableRows) -> Iterator[str]:
     """A line a sentence that was left out, and what to do."""
     yield _summary(rows)
     for row in rows:
@@ -134,7 +134,7 @@ def sentence_lines(rows: Rows) -> Iterator[str]:
     yield from _advice(rows)
 
 
-def prompt_lines(rows: Rows) -> Iterator[str]:
+def prompt_lines(rows: TableRows) -> Iterator[str]:
     """The prompt with its margin, each part with what was found of it, and what to do."""
     where = ""
     for row in rows:
@@ -154,7 +154,7 @@ def prompt_lines(rows: Rows) -> Iterator[str]:
         yield from indented(sentence, width=0)
 
 
-def _summary(rows: Rows) -> str:
+def _summary(rows: TableRows) -> str:
     tested = [row for row in rows if _is_tested(row)]
     if not tested:
         return "no part of the prompt was tested"
@@ -167,7 +167,7 @@ def _summary(rows: Rows) -> str:
     )
 
 
-def _advice(rows: Rows) -> Iterator[str]:
+def _advice(rows: TableRows) -> Iterator[str]:
     """Two or three sentences: what to do about what was found."""
     tested = [row for row in rows if _is_tested(row)]
     idle = [row for row in tested if not _is_noticed(row)]
@@ -197,7 +197,7 @@ def _advice(rows: Rows) -> Iterator[str]:
         )
 
 
-def _these(rows: Rows) -> str:
+def _these(rows: TableRows) -> str:
     names = [row["sentence"] for row in rows]
     more = f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED)
     listed = ", ".join(names[:_MOST_NAMED]) + more
@@ -206,22 +206,22 @@ def _these(rows: Rows) -> str:
     return f"these {len(names)} sentences ({listed})"
 
 
-def _them(rows: Rows) -> str:
+def _them(rows: TableRows) -> str:
     return "it" if len(rows) == 1 else "them"
 
 
-def brief(rows: Rows) -> str:
+def brief(rows: TableRows) -> str:
     """A word in the line of the suite, where nothing is noticed."""
     tested = [row for row in rows if _is_tested(row)]
     return "notices no sentence" if tested and not any(map(_is_noticed, tested)) else ""
 
 
-def below(rows: Rows) -> Iterator[str]:
+def below(rows: TableRows) -> Iterator[str]:
     """The first thing to do, below the line of the suite."""
     yield from islice(_advice(rows), 1)
 
 
-def passages(rows: Rows) -> Iterator[Passage]:
+def passages(rows: TableRows) -> Iterator[Passage]:
     """The parts of the prompt for a page."""
     for row in rows:
         if row["text"]:

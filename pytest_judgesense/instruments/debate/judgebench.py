@@ -52,7 +52,7 @@ from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import MOST, Design, Failed, Judgment, Outcome, Trial, Unparsed
+from pytest_judgesense.trial import MOST, Design, Failed, Judgment, JudgmentOutcome, Trial, Unparsed
 
 DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS)
 
@@ -130,7 +130,7 @@ def _judgment(
         if verdict is None or isinstance(verdict, str)
         else json.dumps(verdict, ensure_ascii=False)
     )
-    outcome: Outcome
+    outcome: JudgmentOutcome
     if "failed" in value:
         outcome, detail = Failed(_field(value, "failed", str, file)), None
     elif reparse:

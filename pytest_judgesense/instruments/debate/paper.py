@@ -23,7 +23,7 @@ from pytest_judgesense.instruments.debate.secondary import analyses_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.published_design import Arm, Paper, Table, Value
-from pytest_judgesense.sections import Rows
+from pytest_judgesense.sections import TableRows
 
 _DEBATES, _PROMPTS, _RUNS = 50, ("p0", "p1", "p2"), 3
 _PARTS: Final = (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIAS)
@@ -95,7 +95,7 @@ def _choice(row: Any) -> str:
     return ", ".join(word for key, word in words.items() if row.get(key)) or "no"
 
 
-def _notes(basis: Rows) -> Iterator[str]:
+def _notes(basis: TableRows) -> Iterator[str]:
     for row in basis:
         yield f"Variances divide by {row['denominator']}."
         yield from (f"Left out: {name}, {reason}." for name, reason in row["excluded"].items())

@@ -10,7 +10,7 @@ from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.instruments.leaderboard import brief_ranks, pair_words, ranks_text
 from pytest_judgesense.layout import columns, headed, indented
-from pytest_judgesense.sections import Board, ComparedJudge, Digits, Rows, tables_named
+from pytest_judgesense.sections import Board, ComparedJudge, Digits, TableRows, tables_named
 
 _MOST_RANKS: Final = 20
 # The columns with their widths: the rank, the name, and numbers.
@@ -28,7 +28,7 @@ _WIDTHS: Final = {
 
 def ranking(
     suite: str, compared_judges: Sequence[ComparedJudge], seed: int, secondary: bool
-) -> Mapping[str, Rows]:
+) -> Mapping[str, TableRows]:
     """The ranking and its further tables, by name of the table."""
     materials = {
         judge.judge: judge.material for judge in compared_judges if judge.material is not None
@@ -54,7 +54,7 @@ def _texts(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
+def _notes(tables: Mapping[str, TableRows]) -> Iterator[str]:
     basis = tables["ranking_basis"][0]
     for name, reason in basis["excluded"].items():
         yield f"left out: {name}, {reason}"
@@ -63,7 +63,7 @@ def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
     yield from pair_words(tables["configuration_pairs"])
 
 
-def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
+def board(_suite: str, tables: Mapping[str, TableRows]) -> Board:
     """The ranking for Markdown."""
     return Board(
         "Ranking on",
@@ -76,7 +76,7 @@ def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
     )
 
 
-def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+def board_lines(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:
     """The ranking on a terminal."""
     rows, basis = tables["ranking"], tables["ranking_basis"][0]
     yield from headed(
@@ -113,7 +113,7 @@ def _columns(rank: str, name: str, *values: str) -> Iterator[str]:
     yield line.rstrip()
 
 
-def brief(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+def brief(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:
     """The configurations by their ranks, in one line, and which one is recommended."""
     rows = tables["ranking"]
     ranked = brief_ranks((row["ranks"], row["configuration"]) for row in rows)
@@ -135,7 +135,7 @@ def ranking_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         yield _ranks(head, rows)
 
 
-def _ranks(head: fig.Head, rows: Rows) -> fig.Figure:
+def _ranks(head: fig.Head, rows: TableRows) -> fig.Figure:
     # One side wins all debates, though the sides are exchanged: one answer to everything, which is
     # no stability. It is called the most stable only where all configurations are so.
     flat = [float(row["side_bias"]) >= 0.5 for row in rows]

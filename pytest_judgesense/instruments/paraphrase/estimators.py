@@ -64,7 +64,7 @@ from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.suites.suite import template_pairs
 from pytest_judgesense.trial import Condition, Judgment
 
-Pair: TypeAlias = tuple[Judgment, Judgment]
+JudgmentPair: TypeAlias = tuple[Judgment, Judgment]
 Positions: TypeAlias = NDArray[np.int32]
 
 _NOTHING = "fewer than two templates were run on one item"
@@ -73,7 +73,7 @@ _ALL_EXCLUDED = "reviewers hold every template pair not to be equivalent"
 _BLOCK: Final = 1 << 20  # positions of judgments held at a time while pairing
 
 
-def paraphrase_pairs(cell: Cell) -> list[Pair]:
+def paraphrase_pairs(cell: Cell) -> list[JudgmentPair]:
     """Judgments of one item, order and replicate under the two templates of each pair.
 
     Pairs that reviewers find not equivalent are left out.
@@ -453,13 +453,13 @@ def _near_label(cell: Cell) -> NDArray[np.bool_]:
     return close
 
 
-def flips(cell: Cell, condition: Mapping[str, Any]) -> list[Pair]:
+def flips(cell: Cell, condition: Mapping[str, Any]) -> list[JudgmentPair]:
     """Template pairs that differ in meaning, or, for raw labels, in the verdict itself."""
     raw = condition.get("polarity") == "raw"
     return _differing(cell, VerdictCodes.raw(cell) if raw else VerdictCodes.meant(cell))
 
 
-def _differing(cell: Cell, verdicts: VerdictCodes) -> list[Pair]:
+def _differing(cell: Cell, verdicts: VerdictCodes) -> list[JudgmentPair]:
     pairs = _Compared(cell, pair_positions(cell)[0], verdicts).complete
     first, second = verdicts.codes[pairs].T
     return [(a, b) for a, b in cell.judged(Groups.of_rows(pairs[first != second]))]

@@ -47,8 +47,8 @@ from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
+    JudgmentOutcome,
     Order,
-    Outcome,
     Trial,
     Unparsed,
     Verdict,
@@ -703,7 +703,7 @@ def _decision(row: Row, side: str, space: DecisionSpace, pair: _Pair) -> Judgmen
     return judgment
 
 
-def _outcome(row: Row, side: str, space: DecisionSpace) -> Outcome:
+def _outcome(row: Row, side: str, space: DecisionSpace) -> JudgmentOutcome:
     error = _typed(row, "error", str, "the text of the error")
     if error is not None:
         broken = [s for s in "ab" if str(row.value[f"prompt_{s}_raw"] or "").startswith("ERROR")]

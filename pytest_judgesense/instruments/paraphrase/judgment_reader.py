@@ -19,8 +19,8 @@ from pytest_judgesense.trial import (
     TIE,
     Failed,
     Judgment,
+    JudgmentOutcome,
     Order,
-    Outcome,
     Trial,
     Unparsed,
     Usage,
@@ -148,7 +148,7 @@ class JudgmentReader:
         replicate = self._whole(row, "replicate", 1) or 1
         failed, reply = self._text(row, "failed"), self._text(row, "reply")
         verdict = None if self.space else self._text(row, "verdict")
-        outcome: Outcome = Unparsed(NO_VERDICT)
+        outcome: JudgmentOutcome = Unparsed(NO_VERDICT)
         if failed is not None:
             outcome = Failed(failed)
         elif self.space is not None:

@@ -43,8 +43,8 @@ from pytest_judgesense.trial import (
     TIE,
     Design,
     Judgment,
+    JudgmentOutcome,
     Order,
-    Outcome,
     Trial,
     Unparsed,
     Verdict,
@@ -168,7 +168,7 @@ def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bo
     if reparse:
         return Judgment(trial, judge, parse_reply(text, SPACE), reply=text)
     winner = _field(game, "winner", where)
-    outcome: Outcome = Unparsed("no winner recorded")
+    outcome: JudgmentOutcome = Unparsed("no winner recorded")
     if winner is not None:
         outcome = Verdict(slot_of_content(_content(winner, f"{where}: winner"), trial.order))
     return Judgment(trial, judge, outcome, reply=text)
@@ -232,5 +232,7 @@ def _game(row: Row, trial: Trial) -> Judgment:
     reply = judged.get("response", ...)
     if not isinstance(reply, NoneType | str):
         raise row.wrong("judgment.response", "the text of the reply, or null")
-    outcome: Outcome = Unparsed(NO_VERDICT) if decision is None else Verdict(_DECISIONS[decision])
+    outcome: JudgmentOutcome = (
+        Unparsed(NO_VERDICT) if decision is None else Verdict(_DECISIONS[decision])
+    )
     return placed(Judgment(trial, judge, outcome, reply=reply))

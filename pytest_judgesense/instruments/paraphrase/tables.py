@@ -32,7 +32,7 @@ from pytest_judgesense.estimate import Clustered, Estimate, Interval, find_estim
 from pytest_judgesense.instruments.paraphrase.estimators import VerdictCodes, pair_positions
 from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
 from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell
-from pytest_judgesense.sections import Beside, Estimates, Rows
+from pytest_judgesense.sections import Beside, Estimates, TableRows
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.suites.suite import Suite, template_pairs
 from pytest_judgesense.trial import Judgment
@@ -54,7 +54,7 @@ def _jss_of_wordings(cell: Cell, estimates: Estimates) -> Estimate | None:
     return find_estimate(estimates, "jss") if len(cell.templates) > 1 else None
 
 
-def tier(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def tier(cell: Cell, estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """The tier of a judge, where wording varies."""
     jss, kappa = _jss_of_wordings(cell, estimates), find_estimate(estimates, "kappa")
     if jss is None:
@@ -152,7 +152,7 @@ def _what_is_constant(first_slot: Estimate | None) -> str:
     return f"degenerate: the slot, {slot} in both orders"
 
 
-def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """Flips and missing replies of each template, of the one that flips most first."""
     if _jss_of_wordings(cell, estimates) is None:
         return None
@@ -184,7 +184,7 @@ def templates(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | 
     return sorted(rows, key=lambda row: -(row["flip_rate"] or 0.0))
 
 
-def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows | None:
+def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> TableRows | None:
     """The reviews, if there are any: a row for each compared pair of templates, and one for each
     pair of reviewers.
     """
@@ -219,20 +219,20 @@ def equivalence(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows |
     return rows
 
 
-def tier_brief(rows: Rows) -> str:
+def tier_brief(rows: TableRows) -> str:
     """The tier in a word or two; empty if there is none."""
     tier = rows[0]["tier"] if rows else None
     return f"tier {tier}" if tier else ""
 
 
-def tier_lines(rows: Rows) -> Iterator[str]:
+def tier_lines(rows: TableRows) -> Iterator[str]:
     """The tiers within the intervals, that of the paper if it differs, and the note."""
     tier, published, note = (rows[0][key] for key in ("tier", "paper_tier", "note"))
     other = f" (in the paper: {published})" if published != tier else ""
     yield ", ".join([f"tier: {tier or 'none'}{other}", *filter(None, [note])])
 
 
-def template_lines(rows: Rows) -> Iterator[str]:
+def template_lines(rows: TableRows) -> Iterator[str]:
     """The template that flips most, and those that lack replies."""
     worst = [row for row in rows if row["flips"] and row["flip_rate"] == rows[0]["flip_rate"]]
     if worst:
@@ -247,7 +247,7 @@ def template_lines(rows: Rows) -> Iterator[str]:
         yield f"missing by template: {'; '.join(missing)}"
 
 
-def equivalence_lines(rows: Rows) -> Iterator[str]:
+def equivalence_lines(rows: TableRows) -> Iterator[str]:
     """Verdicts on pairs, and how far reviewers agree."""
     pairs = [row for row in rows if "template_pair" in row]
     words = ["YES", "UNSURE", "NO", None]

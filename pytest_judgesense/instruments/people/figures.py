@@ -8,7 +8,7 @@ from typing import Any, Final
 from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.instruments.people.tables import table_of_rates
-from pytest_judgesense.sections import Row, tables_named
+from pytest_judgesense.sections import TableRow, tables_named
 
 CORRECTED: Final = "corrected_rates"
 _ALONE: Final = 0.22
@@ -65,6 +65,6 @@ def rate_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     )
 
 
-def _name(sheet: Datasheet, judge: str, suite: str, row: Row) -> str:
+def _name(sheet: Datasheet, judge: str, suite: str, row: TableRow) -> str:
     condition = "".join(f", {value}" for value in row["condition"].values())
     return f"{fig.called(sheet, judge, suite)} on {suite}{condition}"

@@ -15,7 +15,7 @@ from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED, Rate,
 from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.sections import Board, ComparedJudge, Estimates, Row, Rows
+from pytest_judgesense.sections import Board, ComparedJudge, Estimates, TableRow, TableRows
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.suites.people import skipped_words
@@ -31,7 +31,7 @@ def _about(target: Target) -> dict[str, Any]:
     return {} if target.name == LABEL else {"criterion": target.name}
 
 
-def agreement(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def agreement(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for what people label, with their agreement, and one for each two people."""
     return [row for target in targets(cell) for row in _agreement(target)] or None
 
@@ -89,7 +89,7 @@ def _named(table: Any, labels: Sequence[str]) -> dict[str, dict[str, int]]:
     }
 
 
-def agreement_lines(rows: Rows) -> Iterator[str]:
+def agreement_lines(rows: TableRows) -> Iterator[str]:
     """A line for what people label."""
     for row in rows:
         if "persons" not in row:
@@ -108,7 +108,7 @@ def agreement_lines(rows: Rows) -> Iterator[str]:
             yield f"people agree{of} in {share}, Krippendorff's alpha {alpha}"
 
 
-def confusion(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def confusion(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for each label of people: how often the judge says what of such items."""
     rows: list[dict[str, Any]] = []
     for target in targets(cell):
@@ -123,7 +123,7 @@ def confusion(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows |
     return rows or None
 
 
-def confusion_lines(rows: Rows) -> Iterator[str]:
+def confusion_lines(rows: TableRows) -> Iterator[str]:
     """A line for each label."""
     for row in rows:
         counts = ", ".join(f"{label} {count}" for label, count in row["verdicts"].items() if count)
@@ -132,7 +132,7 @@ def confusion_lines(rows: Rows) -> Iterator[str]:
         yield f"where people say {row['label']}{of}, the judge says: {counts}{silent}"
 
 
-def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for each rate: the judge's own, the corrected one, and that of the labels alone."""
     rows: list[dict[str, Any]] = []
     for rate in rates(cell):
@@ -162,7 +162,7 @@ def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows |
     return rows or None
 
 
-def corrected_lines(rows: Rows) -> Iterator[str]:
+def corrected_lines(rows: TableRows) -> Iterator[str]:
     """A line for each rate."""
     for row in rows:
         where = ", ".join(f"{key} {value}" for key, value in row["condition"].items())
@@ -183,7 +183,7 @@ def corrected_lines(rows: Rows) -> Iterator[str]:
             yield f"{head} {skipped_words(row['skipped'])}"
 
 
-def corrected_brief(rows: Rows) -> str:
+def corrected_brief(rows: TableRows) -> str:
     """The first rate with its interval, and the raw one; empty if there is none."""
     row = rows[0]
     if row["value"] is None:
@@ -193,7 +193,7 @@ def corrected_brief(rows: Rows) -> str:
     return f"corrected rate{where} {compact(row['value'])} {ends} (raw {compact(row['raw'])})"
 
 
-def corrected_below(rows: Rows) -> Iterator[str]:
+def corrected_below(rows: TableRows) -> Iterator[str]:
     """The same on the first screen, where no notice tells it."""
     row = rows[0]
     if row["value"] is None:
@@ -239,7 +239,7 @@ def rate_notices(cell: Cell) -> Iterator[str]:
 # --- judges compared by their agreement with people ----------------------------------------------
 
 
-def rank_data(cell: Cell, estimates: Estimates, suite: Suite | None) -> Rows | None:
+def rank_data(cell: Cell, estimates: Estimates, suite: Suite | None) -> TableRows | None:
     """The data of a judge's rank by agreement with people: all criteria together.
 
     None where judges are ranked by their agreement with the same labels anyway.
@@ -284,31 +284,31 @@ def _units(cell: Cell) -> Iterator[Units]:
 
 def ranking(
     suite: str, judges: Sequence[ComparedJudge], seed: int, secondary: bool
-) -> Mapping[str, Rows]:
+) -> Mapping[str, TableRows]:
     """The judges of a suite by their agreement with people."""
     tables = leaderboard.leaderboard(suite, judges, seed, secondary, standing=STANDING)
     return {f"{_AHEAD}{name}": rows for name, rows in tables.items()}
 
 
-def _plain(tables: Mapping[str, Rows]) -> dict[str, Rows]:
+def _plain(tables: Mapping[str, TableRows]) -> dict[str, TableRows]:
     return {name.removeprefix(_AHEAD): rows for name, rows in tables.items()}
 
 
-def ranking_board(suite: str, tables: Mapping[str, Rows]) -> Board:
+def ranking_board(suite: str, tables: Mapping[str, TableRows]) -> Board:
     """The ranks for Markdown."""
     return leaderboard.board(suite, _plain(tables))
 
 
-def ranking_lines(suite: str, tables: Mapping[str, Rows]) -> Iterable[str]:
+def ranking_lines(suite: str, tables: Mapping[str, TableRows]) -> Iterable[str]:
     """The ranks on a terminal."""
     return leaderboard.board_lines(suite, _plain(tables))
 
 
-def ranking_brief(suite: str, tables: Mapping[str, Rows]) -> Iterable[str]:
+def ranking_brief(suite: str, tables: Mapping[str, TableRows]) -> Iterable[str]:
     """The ranks in one line of the summary."""
     return leaderboard.brief(suite, _plain(tables))
 
 
-def table_of_rates(rows: Iterable[Row]) -> list[Row]:
+def table_of_rates(rows: Iterable[TableRow]) -> list[TableRow]:
     """The rates that have a value."""
     return [row for row in rows if row["value"] is not None]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.instruments.probe.tables import PROBES, found_rows
-from pytest_judgesense.sections import Rows, tables_named
+from pytest_judgesense.sections import TableRows, tables_named
 
 _APART: Final = 0.24
 
@@ -78,7 +78,7 @@ def probe_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     )
 
 
-def _draw_effects(names: Sequence[str], rows: Rows, axes: Any) -> None:
+def _draw_effects(names: Sequence[str], rows: TableRows, axes: Any) -> None:
     """Effects with their intervals, and below each that of its control."""
     _with_names(axes, names)
     fig.dotted(axes, x=0.0)
@@ -92,7 +92,7 @@ def _draw_effects(names: Sequence[str], rows: Rows, axes: Any) -> None:
     fig.labels(axes, "share of verdicts moved to the edited side", "", "effects")
 
 
-def _draw_shares(names: Sequence[str], rows: Rows, axes: Any) -> None:
+def _draw_shares(names: Sequence[str], rows: TableRows, axes: Any) -> None:
     """The shares behind the effects: under the placebo, the edit and the control."""
     _with_names(axes, names)
     for line, row in enumerate(rows):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pytest_judgesense.estimate import compact
 from pytest_judgesense.instruments.probe.readings import ALPHA, ProbeResult, readings
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Estimates, Row, Rows
+from pytest_judgesense.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.stats.inputs import LEVEL
 from pytest_judgesense.suites.suite import Suite
 
@@ -18,7 +18,7 @@ _NO_STATEMENT: Final = "no statement"
 _WIDTHS: Final = (10, 6, 15, 7, 6, 7, 8)
 
 
-def probes(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def probes(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for each probe, and for each naming of the slots."""
     return [_row(reading) for reading in readings(cell)] or None
 
@@ -74,7 +74,7 @@ def _verdict(reading: ProbeResult, most: float) -> str:
     return f"none seen, {'any' if possible == '100%' else possible} possible"
 
 
-def probe_lines(rows: Rows) -> Iterator[str]:
+def probe_lines(rows: TableRows) -> Iterator[str]:
     """The table, with what follows of each probe."""
     yield _line(_HEADS, "verdict")
     for row in rows:
@@ -105,13 +105,13 @@ def _line(cells: tuple[str, ...], last: str) -> str:
     return f"{'  '.join(aligned)}  {last}"
 
 
-def probes_brief(rows: Rows) -> str:
+def probes_brief(rows: TableRows) -> str:
     """The probes that move the judge; empty for none."""
     moving = found_rows(rows)
     return f"moved by {', '.join(row['probe'] for row in moving)}" if moving else ""
 
 
-def found_rows(rows: Rows) -> list[Row]:
+def found_rows(rows: TableRows) -> list[TableRow]:
     """The probes that move the judge, the strongest first."""
     moving = [row for row in rows if row.get("found")]
     return sorted(moving, key=lambda row: -abs(row["effect"]))

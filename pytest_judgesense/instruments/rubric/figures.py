@@ -10,7 +10,7 @@ from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import compact
 from pytest_judgesense.instruments.rubric.generosity import BESIDE, LEVELS
 from pytest_judgesense.instruments.rubric.grades import OVERALL
-from pytest_judgesense.sections import Row, tables_named
+from pytest_judgesense.sections import TableRow, tables_named
 
 # Criteria whose curves can be told from one another.
 _MOST_CURVES: Final = 6
@@ -68,7 +68,7 @@ def _panel(sheet: Datasheet, judge: str, suite: str, rows: Any) -> fig.Panel:
     return fig.Panel(draw)
 
 
-def _ends(row: Row) -> fig.Ends:
+def _ends(row: TableRow) -> fig.IntervalEnds:
     return None if row["lower"] is None else (row["lower"], row["upper"])
 
 

@@ -49,7 +49,7 @@ from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
-    Outcome,
+    JudgmentOutcome,
     Unparsed,
     Verdict,
     is_number,
@@ -248,7 +248,7 @@ def _judgment(
 ) -> Judgment:
     """The judgment of a row with its grades, and those of people."""
     grades = dict(_grades(row, columns, scale))
-    outcome: Outcome = judgment.outcome
+    outcome: JudgmentOutcome = judgment.outcome
     if not isinstance(outcome, Failed):
         stated = json.dumps(grades, separators=(",", ":"), ensure_ascii=False)
         outcome = Verdict(stated) if any(grades.values()) else Unparsed("no grade")

@@ -26,7 +26,7 @@ from pytest_judgesense.instruments.rubric.grades import (
 from pytest_judgesense.instruments.rubric.measures import HUMAN_BIAS
 from pytest_judgesense.instruments.rubric.people import Compared, beside_people
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Estimates, Row, Rows
+from pytest_judgesense.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.stats.clustered import clustered_mean, clustered_proportion
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import is_number
@@ -52,14 +52,14 @@ def mark_of(share: float, labels: Sequence[str]) -> str:
     return labels[math.ceil(round(share * (len(labels) - 1), 9))]
 
 
-def beside(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def beside(cell: Cell, estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for the overall score and one for each criterion."""
     names = (OVERALL, *(name for name in by_criterion(cell) if name != OVERALL))
     rows = [row for name in names if (row := _beside(cell, estimates, name))]
     return rows or None
 
 
-def _beside(cell: Cell, estimates: Estimates, name: str) -> Row | None:
+def _beside(cell: Cell, estimates: Estimates, name: str) -> TableRow | None:
     labels, mark = parts(cell)[name].design.labels, cell.design.pass_mark
     compared = beside_people(cell, name)
     with_people = bool(compared.judge.size)
@@ -83,7 +83,7 @@ def _beside(cell: Cell, estimates: Estimates, name: str) -> Row | None:
     }
 
 
-def _passing(compared: Compared, mark: float, shown: str) -> Row:
+def _passing(compared: Compared, mark: float, shown: str) -> TableRow:
     """How many outputs pass, by the judge and by people."""
     by_judge = passes(compared.judge, mark)
     ends = clustered_proportion(by_judge.astype(np.float64), compared.clusters)
@@ -100,9 +100,9 @@ def _passing(compared: Compared, mark: float, shown: str) -> Row:
     }
 
 
-def levels(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def levels(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for each grade of people, overall and by criterion: the judge's mean grade there."""
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for name in (OVERALL, *(name for name in by_criterion(cell) if name != OVERALL)):
         labels, compared = parts(cell)[name].design.labels, beside_people(cell, name)
         nearest = np.array([grade_at(share, labels) for share in compared.human.tolist()])
@@ -132,7 +132,7 @@ def signed(steps: float) -> str:
     return f"+{compact(steps)}" if steps > 0 else compact(steps)
 
 
-def beside_lines(rows: Rows) -> Iterator[str]:
+def beside_lines(rows: TableRows) -> Iterator[str]:
     """A line for the overall score and for each criterion."""
     for row in rows:
         line = f"{row['criterion']} (scale {row['scale']}): mean grade {number_text(row['judge'])}"
@@ -143,7 +143,7 @@ def beside_lines(rows: Rows) -> Iterator[str]:
         yield line + _pass_words(row)
 
 
-def below(rows: Rows) -> Iterator[str]:
+def below(rows: TableRows) -> Iterator[str]:
     """What the summary shows below the line of the suite."""
     whole = next((row for row in rows if row["criterion"] == OVERALL), None)
     if whole is None:
@@ -161,7 +161,7 @@ def below(rows: Rows) -> Iterator[str]:
         yield text.removeprefix("; ")
 
 
-def _pass_words(row: Row, *, short: bool = False) -> str:
+def _pass_words(row: TableRow, *, short: bool = False) -> str:
     if "mark" not in row:
         return ""
     words = f"; pass at {row['mark']}: judge {_share(row['passes'])}"

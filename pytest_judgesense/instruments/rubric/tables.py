@@ -12,14 +12,14 @@ from pytest_judgesense.instruments.rubric.grades import parts, scores
 from pytest_judgesense.instruments.rubric.halo import criterion_pairs
 from pytest_judgesense.instruments.rubric.separability import system_pairs
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Estimates, Rows
+from pytest_judgesense.sections import Estimates, TableRows
 from pytest_judgesense.suites.suite import Suite
 
 _SHOWN_PAIRS = 10
 _SHOWN = ("ceiling_share", "levels_used", "jss", "kappa_quadratic", "human_kappa", "human_bias")
 
 
-def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for each criterion: how often each grade was given, and its measures."""
     rows: list[dict[str, Any]] = []
     for name, part in parts(cell).items():
@@ -35,7 +35,7 @@ def grades(cell: Cell, estimates: Estimates, _suite: Suite | None) -> Rows | Non
     return rows
 
 
-def grade_lines(rows: Rows) -> Iterator[str]:
+def grade_lines(rows: TableRows) -> Iterator[str]:
     """A line a criterion: its grades from the lowest to the highest, and its stability."""
     for row in rows:
         counts = ", ".join(f"{label}: {count}" for label, count in row["grades"].items())
@@ -44,7 +44,7 @@ def grade_lines(rows: Rows) -> Iterator[str]:
         yield f"grades of {row['criterion']}: {counts}{missing}{jss}"
 
 
-def pairs(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def pairs(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for each two criteria: how far their grades correlate, those most beyond it first."""
     rows: list[dict[str, Any]] = []
     for pair in criterion_pairs(cell):
@@ -63,7 +63,7 @@ def pairs(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | Non
     return rows or None
 
 
-def pair_lines(rows: Rows) -> Iterator[str]:
+def pair_lines(rows: TableRows) -> Iterator[str]:
     """A line for each two criteria; of many the first."""
     for row in rows[:_SHOWN_PAIRS]:
         ends = ""
@@ -77,7 +77,7 @@ def pair_lines(rows: Rows) -> Iterator[str]:
         yield f"{len(rows) - _SHOWN_PAIRS} more pairs of criteria are in the JSON of the datasheet"
 
 
-def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for each system with its mean overall score, the best first, and for each pair."""
     table = scores(cell)
     there = ~np.isnan(table.overall)
@@ -93,7 +93,7 @@ def systems(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | N
     return [*rows, *(pair._asdict() for pair in system_pairs(cell))]
 
 
-def system_lines(rows: Rows) -> Iterator[str]:
+def system_lines(rows: TableRows) -> Iterator[str]:
     """The systems by mean score, and the pairs without a significant difference."""
     ranked = [
         f"{row['system']} {'N/A' if row['score'] is None else number_text(row['score'])}"

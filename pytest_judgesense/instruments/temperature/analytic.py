@@ -47,8 +47,8 @@ from numpy.typing import ArrayLike
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.soft import Probabilities, has_probabilities, right_verdict
-from pytest_judgesense.sections import Estimates, Row, Rows
+from pytest_judgesense.measures.soft import LabelProbabilities, has_probabilities, right_verdict
+from pytest_judgesense.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.suites.suite import Suite
@@ -63,7 +63,7 @@ _WORD: Final = re.compile(r"\w+")
 _GRID: Final = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 
 
-def tempered(probabilities: Probabilities, temperature: float) -> dict[str, float]:
+def tempered(probabilities: LabelProbabilities, temperature: float) -> dict[str, float]:
     """The probabilities at a temperature; those given are at 1."""
     top = max(probabilities.values())
     if temperature <= 0:
@@ -78,7 +78,7 @@ def tempered(probabilities: Probabilities, temperature: float) -> dict[str, floa
 
 
 def agreement_range(
-    probabilities: Probabilities, label: str, temperature: float, mass: float | None
+    probabilities: LabelProbabilities, label: str, temperature: float, mass: float | None
 ) -> tuple[float, float]:
     """The least and the greatest probability of a label at a temperature; see the module."""
     of = tempered(probabilities, temperature)
@@ -92,7 +92,7 @@ def agreement_range(
 
 
 def consistency_range(
-    probabilities: Probabilities, temperature: float, mass: float | None
+    probabilities: LabelProbabilities, temperature: float, mass: float | None
 ) -> tuple[float, float]:
     """The least and the greatest probability that two replies at a temperature are the same."""
     same = sum(p * p for p in tempered(probabilities, temperature).values())
@@ -101,7 +101,7 @@ def consistency_range(
 
 
 def _unstated(
-    probabilities: Probabilities, temperature: float, mass: float | None
+    probabilities: LabelProbabilities, temperature: float, mass: float | None
 ) -> tuple[int, float]:
     """How many verdicts are not stated, and the most that each can weigh, of 1 that is stated."""
     unstated = sum(p <= 0 for p in probabilities.values())
@@ -117,7 +117,7 @@ def _unstated(
     return unstated, weight / total
 
 
-def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Rows | None:
+def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
     """A row for each temperature: the expected values, and the sampled ones."""
     at_once = _at_once(cell)
     if not at_once:
@@ -151,7 +151,7 @@ def _row(
     temperature: float,
     by_prompt: Mapping[_Asked, Sequence[Judgment]],
     with_chances: Mapping[_Asked, Sequence[Judgment]],
-) -> Row:
+) -> TableRow:
     stated = [(some[0], _mean(some)) for some in with_chances.values()]
     agree = [
         agreement_range(p, right_verdict(cell, judgment), temperature, judgment.mass)
@@ -180,7 +180,7 @@ def _row(
     return row
 
 
-def _mean(judgments: Sequence[Judgment]) -> Probabilities:
+def _mean(judgments: Sequence[Judgment]) -> LabelProbabilities:
     """The mean of the probabilities of one prompt, which are the same ones every time or nearly."""
     stated = [judgment.probabilities or {} for judgment in judgments]
     return {v: sum(of.get(v, 0.0) for of in stated) / len(stated) for v in stated[0]}
@@ -233,7 +233,7 @@ def _sampled(
     yield "replies", replies
 
 
-def lines(rows: Rows) -> Iterator[str]:
+def lines(rows: TableRows) -> Iterator[str]:
     """Expected values at every temperature from probabilities, beside the sampled ones."""
     head = "".join(f"{word:<38}" for word in ("agreement (sampled)", "consistency (sampled)"))
     yield f"{'from probabilities':<26}{'n':>6}  {head}".rstrip()
@@ -247,7 +247,7 @@ def lines(rows: Rows) -> Iterator[str]:
         yield f"at temperature 1 another token than a verdict's has probability {number_text(lost)}"
 
 
-def _expected(row: Row, name: str) -> str:
+def _expected(row: TableRow, name: str) -> str:
     if row[name] is None:
         return "N/A"
     lower, upper, sampled = (row[f"{name}_{word}"] for word in ("lower", "upper", "sampled"))

@@ -13,7 +13,7 @@ from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.temperature.effects import PAPER
-from pytest_judgesense.sections import Row, Rows, tables_named
+from pytest_judgesense.sections import TableRow, TableRows, tables_named
 
 _MOST_EFFECTS: Final = 24
 _OUTCOMES: Final = ("agreement", "consistency", "error_rate")
@@ -33,17 +33,17 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _number(row: Row, column: str) -> float | None:
+def _number(row: TableRow, column: str) -> float | None:
     return None if row.get(column) is None else float(row[column])
 
 
-def _tables(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, Rows]]:
+def _tables(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, TableRows]]:
     """The tables of a name with their judges, as figures call these."""
     for judge, suite, rows in tables_named(sheet, name):
         yield fig.called(sheet, judge, suite), suite, rows
 
 
-def _rows_of(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, Row]]:
+def _rows_of(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, TableRow]]:
     return ((judge, suite, row) for judge, suite, rows in _tables(sheet, name) for row in rows)
 
 
@@ -198,7 +198,7 @@ def _around_zero(
     return fig.Panel(draw, fig.height_of_rows(len(names), each))
 
 
-def _effects_panel(rows: Rows, title: str, label: str) -> fig.Panel:
+def _effects_panel(rows: TableRows, title: str, label: str) -> fig.Panel:
     methods = list(dict.fromkeys(row["method"] for row in rows))
     names = [
         _words(_plain(row["group"]), row.get("level"), f"{row.get('low')} to {row.get('high')}")
@@ -213,7 +213,7 @@ def _effects_panel(rows: Rows, title: str, label: str) -> fig.Panel:
     return _around_zero(names, label, title, max(0.42, 0.17 * len(methods)), marks)
 
 
-def _ends(row: Row) -> fig.Ends:
+def _ends(row: TableRow) -> fig.IntervalEnds:
     lower, upper = _number(row, "lower"), _number(row, "upper")
     return None if lower is None or upper is None else (lower, upper)
 
@@ -251,13 +251,13 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     )
 
 
-def _swarms_panel(rows: Rows, title: str) -> fig.Panel:
+def _swarms_panel(rows: TableRows, title: str) -> fig.Panel:
     names = [_plain(name) for name in dict.fromkeys(row["feature"] for row in rows)]
     label = "SHAP value (change of the prediction)"
     return _around_zero(names, label, title, 0.42, lambda axes: fig.swarm(axes, swarm_of(rows)))
 
 
-def swarm_of(rows: Rows) -> Iterator[tuple[float, float, float]]:
+def swarm_of(rows: TableRows) -> Iterator[tuple[float, float, float]]:
     """Position and depth of each point; points that would overlap are put beside each other.
 
     The places are always the same ones.

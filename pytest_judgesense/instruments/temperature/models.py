@@ -50,7 +50,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
 from pytest_judgesense.instruments.temperature.tables import effects_lines, moderation_lines
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Board, ComparedJudge, Digits, Row, Rows
+from pytest_judgesense.sections import Board, ComparedJudge, Digits, TableRow, TableRows
 
 _TEMPERATURE: Final = "temperature"
 _COLUMNS: Final = 9  # of a series; the last two only where a form is prescribed
@@ -139,7 +139,7 @@ def pooled(materials: Mapping[str, Mapping[str, Any]], seed: int) -> PooledSerie
 
 def tables(
     _suite: str, compared_judges: Sequence[ComparedJudge], seed: int, secondary: bool
-) -> Mapping[str, Rows]:
+) -> Mapping[str, TableRows]:
     """The tables of the judges of a suite, by name; none of one model alone."""
     materials = {
         judge.name: judge.material for judge in compared_judges if judge.material is not None
@@ -151,7 +151,7 @@ def tables(
     if not models:
         return {}
     effects, moderation = effect_tables(pool)
-    by_name: dict[str, Rows] = {
+    by_name: dict[str, TableRows] = {
         "temperature_models": [
             row for _, model, within in models for row in _means(pool, str(model), within)
         ],
@@ -176,7 +176,7 @@ def _means(pool: PooledSeries, model: str, within: Flags) -> Iterator[dict[str, 
             yield row
 
 
-def _outcomes(rows: Rows) -> list[str]:
+def _outcomes(rows: TableRows) -> list[str]:
     """The outcomes of the rows, without those that only restate another."""
     outcomes = [outcome for outcome in EFFECTS if all(outcome in row for row in rows)]
     return [
@@ -186,7 +186,7 @@ def _outcomes(rows: Rows) -> list[str]:
     ]
 
 
-def _texts(row: Row, outcomes: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _texts(row: TableRow, outcomes: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The mean of each outcome, and its interval."""
     for outcome in outcomes:
         ends = [row[f"{outcome}_{end}"] for end in ("lower", "upper")]
@@ -194,7 +194,7 @@ def _texts(row: Row, outcomes: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield "N/A" if row[outcome] is None else number_text(row[outcome]), interval
 
 
-def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
+def _notes(tables: Mapping[str, TableRows]) -> Iterator[str]:
     yield from effects_lines(tables["model_effects"])
     of_models: dict[str, list[str]] = defaultdict(list)
     for row in tables["model_effects"]:
@@ -207,7 +207,7 @@ def _notes(tables: Mapping[str, Rows]) -> Iterator[str]:
     yield from moderation_lines(tables["model_moderation"])
 
 
-def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
+def board(_suite: str, tables: Mapping[str, TableRows]) -> Board:
     """The models for Markdown."""
     rows = tables["temperature_models"]
     outcomes = _outcomes(rows)
@@ -226,7 +226,7 @@ def board(_suite: str, tables: Mapping[str, Rows]) -> Board:
     )
 
 
-def board_lines(suite: str, tables: Mapping[str, Rows]) -> Iterator[str]:
+def board_lines(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:
     """The models on a terminal, over all temperatures."""
     whole = [row for row in tables["temperature_models"] if row[_TEMPERATURE] == ALL]
     yield from indented(f"{suite}, {len(whole)} models pooled", width=2)

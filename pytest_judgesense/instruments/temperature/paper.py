@@ -24,7 +24,7 @@ from pytest_judgesense.instruments.temperature.effects import PAPER as METHOD
 from pytest_judgesense.instruments.temperature.models import material_of, pooled
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.published_design import Arm, Paper, Table, Value
-from pytest_judgesense.sections import Row, Rows, tables_named
+from pytest_judgesense.sections import TableRow, TableRows, tables_named
 
 _ITEMS, _TEMPERATURES, _RUNS = 88, 6, 10
 _TRIALS: Final = _ITEMS * _TEMPERATURES * _RUNS
@@ -37,11 +37,11 @@ _OUTCOMES: Final = {_AGR: "AGR", _CON: "CON", _ERR: "ERR"}
 _BESIDE: Final = {"agreement": "AGR all", "error_rate": "unparsed"}
 
 
-def _mean(row: Row, outcome: str) -> tuple[Value, Value]:
+def _mean(row: TableRow, outcome: str) -> tuple[Value, Value]:
     return row.get(f"{outcome}_mean"), row.get(f"{outcome}_sd")
 
 
-def _place(row: Row) -> tuple[int, int, float]:
+def _place(row: TableRow) -> tuple[int, int, float]:
     """The place of a row in the order of the paper: judge type, prompt, temperature."""
 
     def place(names: Sequence[str], name: str) -> int:
@@ -51,7 +51,7 @@ def _place(row: Row) -> tuple[int, int, float]:
     return place(_TYPES, kind), place(_STYLES, style), float(row["temperature"])
 
 
-def _cells_of(rows: Rows) -> list[Row]:
+def _cells_of(rows: TableRows) -> list[TableRow]:
     """The rows of single temperatures, judge types and prompts, in the order of the paper."""
     numbered = [
         row
@@ -112,7 +112,7 @@ def _effects_by_type(
         yield str(kind), list(paper_effects(pool, within, ("prompt_style", "model")))
 
 
-def _effect(row: Row) -> tuple[Value, ...]:
+def _effect(row: TableRow) -> tuple[Value, ...]:
     """Value, the interval of the paper, the clustered one, and the units of an effect."""
 
     def ends(lower: str, upper: str) -> Value:
@@ -134,7 +134,7 @@ def _by_judge(sheet: Datasheet) -> Table:
 
 
 def _table_of_effects(
-    name: str, scope: str, head: str, effects: Iterable[tuple[str, Sequence[Row]]]
+    name: str, scope: str, head: str, effects: Iterable[tuple[str, Sequence[TableRow]]]
 ) -> Table:
     """A row of each effect and its outcome, and the reasons of those that cannot be had.
 
@@ -187,7 +187,7 @@ def _replies(sheet: Datasheet) -> Table:
 def figures(sheet: Datasheet, _: Sequence[Cell]) -> Iterator[fig.Found]:
     """Figure 3: the outcomes over the temperature, each a mean over the models."""
     head = fig.Head("pooled-temperature", "P", "Outcomes by temperature, models pooled")
-    by_series: dict[tuple[str, str, float], list[Row]] = {}
+    by_series: dict[tuple[str, str, float], list[TableRow]] = {}
     judges = set()
     for judge, _suite, of in tables_named(sheet, "temperature_table"):
         judges.add(judge)

@@ -23,7 +23,7 @@ from pytest_judgesense.suites.shortcuts import facts
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import TIE, Outcome, Trial, Unparsed, Verdict
+from pytest_judgesense.trial import TIE, JudgmentOutcome, Trial, Unparsed, Verdict
 
 
 class GradedItem(PairItem):
@@ -182,7 +182,7 @@ def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
     return _ONE_BY_ONE if single else one_question(suite, trial)
 
 
-def _compared(trial: Trial, outcomes: Sequence[Outcome]) -> ParsedReply:
+def _compared(trial: Trial, outcomes: Sequence[JudgmentOutcome]) -> ParsedReply:
     """The verdict of two grades: the slot of the higher one, a tie where they are equal."""
     grades: dict[str, int] = {}
     problems = []

@@ -276,10 +276,10 @@ _TABLES: Final[Mapping[str, Callable[[Sweep, Series, Sequence[Estimate]], Iterab
 # --- in words -------------------------------------------------------------------------------------
 
 
-def table_lines(rows: sections.Rows) -> Iterator[str]:
+def table_lines(rows: sections.TableRows) -> Iterator[str]:
     """By temperature; by judge type and prompt style over all of them."""
-    named: list[tuple[str, sections.Row]] = []
-    by_prompt: list[tuple[str, sections.Row]] = []
+    named: list[tuple[str, sections.TableRow]] = []
+    by_prompt: list[tuple[str, sections.TableRow]] = []
     for row in rows:
         kind, temperature = [str(row["judge_type"]), str(row["prompt_style"])], row["temperature"]
         if not {*SOURCES}.isdisjoint(row):
@@ -299,14 +299,14 @@ def table_lines(rows: sections.Rows) -> Iterator[str]:
     yield f"{rest} further rows by temperature, judge type and prompt style{by}: in the files"
 
 
-def _mean_text(row: sections.Row, column: str) -> str:
+def _mean_text(row: sections.TableRow, column: str) -> str:
     mean, sd = row[f"{column}_mean"], row[f"{column}_sd"]
     if mean is None:
         return "N/A"
     return number_text(mean) + ("" if sd is None else f" ({number_text(sd)})")
 
 
-def majority_lines(rows: sections.Rows) -> Iterator[str]:
+def majority_lines(rows: sections.TableRows) -> Iterator[str]:
     """The agreement of a vote of several calls, and its cost."""
     with_agreement = (row for row in rows if row["agreement"] is not None)
     for temperature, some in grouped(with_agreement, itemgetter("temperature")).items():
@@ -318,7 +318,7 @@ def majority_lines(rows: sections.Rows) -> Iterator[str]:
         yield f"agreement of a vote of k at temperature {temperature:g}: {', '.join(votes)}"
 
 
-def votes_lines(rows: sections.Rows) -> Iterator[str]:
+def votes_lines(rows: sections.TableRows) -> Iterator[str]:
     """For each temperature the largest vote that differs from one call at the lowest one."""
     apart = {row["temperature"]: row for row in rows if row["k"] > 1 and row["p_holm"] <= _LEVEL}
     for temperature, row in apart.items():
@@ -332,7 +332,7 @@ def votes_lines(rows: sections.Rows) -> Iterator[str]:
         )
 
 
-def moderation_lines(rows: sections.Rows) -> Iterator[str]:
+def moderation_lines(rows: sections.TableRows) -> Iterator[str]:
     """The factors whose levels differ in their effects."""
     for row in rows:
         if row["outcome"] in RESTATED:
@@ -345,7 +345,7 @@ def moderation_lines(rows: sections.Rows) -> Iterator[str]:
             )
 
 
-def correlations_lines(rows: sections.Rows) -> Iterator[str]:
+def correlations_lines(rows: sections.TableRows) -> Iterator[str]:
     """Correlations over the means of temperatures."""
     pairs = [
         f"{row['x']} and {row['y']} {number_text(row['r'])}"
@@ -360,7 +360,7 @@ def correlations_lines(rows: sections.Rows) -> Iterator[str]:
         yield f"correlation of the means of temperatures: {', '.join(pairs)}"
 
 
-def effects_lines(rows: sections.Rows) -> Iterator[str]:
+def effects_lines(rows: sections.TableRows) -> Iterator[str]:
     """The two effects of the threshold on each outcome; a shared reason is printed once."""
     reasons: dict[str, None] = {}
     overall = {(r["method"], r["outcome"]): r for r in rows if r["group"] == "overall"}
@@ -386,14 +386,16 @@ def effects_lines(rows: sections.Rows) -> Iterator[str]:
     yield from reasons
 
 
-def _restates(overall: Mapping[tuple[str, str], sections.Row], method: str, outcome: str) -> bool:
+def _restates(
+    overall: Mapping[tuple[str, str], sections.TableRow], method: str, outcome: str
+) -> bool:
     """Whether an outcome has the very effect of the one that it restates."""
     other = overall.get((method, RESTATED.get(outcome, "")))
     own = overall[method, outcome]["value"]
     return other is not None and (own is None or own == other["value"])
 
 
-def replies_lines(rows: sections.Rows) -> Iterator[str]:
+def replies_lines(rows: sections.TableRows) -> Iterator[str]:
     """Length of reasons and share of ties by temperature."""
     texts = [
         f"at {row['temperature']:g} {row['reason_words_mean']:.3g} words, "
@@ -408,7 +410,7 @@ def replies_lines(rows: sections.Rows) -> Iterator[str]:
         yield f"reasons and undecided verdicts: {'; '.join(texts)}"
 
 
-def attributions_lines(rows: sections.Rows) -> Iterator[str]:
+def attributions_lines(rows: sections.TableRows) -> Iterator[str]:
     """The features that affect each outcome most; a missing package is named with the effects."""
     moved = (r for r in rows if r.get("value", 0) > 0 and r["outcome"] not in RESTATED)
     of = grouped(moved, itemgetter("outcome"))

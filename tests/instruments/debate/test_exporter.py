@@ -15,7 +15,15 @@ from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.debate.replies import SIDES, parse_debate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.log import log_lines
-from pytest_judgesense.trial import Design, Failed, Judgment, Outcome, Trial, Unparsed, Usage
+from pytest_judgesense.trial import (
+    Design,
+    Failed,
+    Judgment,
+    JudgmentOutcome,
+    Trial,
+    Unparsed,
+    Usage,
+)
 
 SCORES = {
     name: {"PRO": 7.5, "CON": 6} for name in ("argument_quality", "evidence", "clash", "weighing")
@@ -33,7 +41,7 @@ def judged(
     failed: str | None = None,
 ) -> Judgment:
     outcome, detail = parse_debate(reply or "")
-    said: Outcome = Failed(failed) if failed else outcome
+    said: JudgmentOutcome = Failed(failed) if failed else outcome
     sides = ("one", "two")[:: 1 if debate.endswith("original") else -1]
     trial = Trial(
         id=f"house/{debate}/{prompt}/ab/r{run}",

@@ -17,14 +17,14 @@ from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.terminal import pooled_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import Rows
+from pytest_judgesense.sections import TableRows
 
 from .labelled import PASS_FAIL, cell, item, simulated
 
 OF_PEOPLE = ("people_agreement", "people_confusion", "corrected_rates", "people_standing")
 
 
-def rows_of(of: Cell, name: str) -> Rows:
+def rows_of(of: Cell, name: str) -> TableRows:
     tables = BUILT_IN.analyses(of, estimate_all(of))
     return next(table["rows"] for table in tables if table["analysis"] == name)
 

@@ -21,8 +21,8 @@ from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
+    JudgmentOutcome,
     Order,
-    Outcome,
     Trial,
     Unparsed,
     Verdict,
@@ -32,7 +32,7 @@ from pytest_judgesense.trial import (
 PAIRS = Design(kind="probe", labels=("A", "B"), pairwise=True)
 GRADES = Design(kind="probe", labels=("1", "2", "3"), ordinal=True)
 LABELS = Design(kind="probe", labels=("PASS", "FAIL"))
-OUTCOMES: dict[str, Outcome] = {"?": Unparsed("no verdict"), "!": Failed("timeout")}
+OUTCOMES: dict[str, JudgmentOutcome] = {"?": Unparsed("no verdict"), "!": Failed("timeout")}
 
 
 def judged(

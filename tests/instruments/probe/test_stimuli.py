@@ -23,7 +23,7 @@ from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Outcome, Unparsed, Verdict, content_of_slot
+from pytest_judgesense.trial import Judgment, JudgmentOutcome, Unparsed, Verdict, content_of_slot
 from tests.instruments.probe.probing import GRADED, NAMED, PROBE, loaded, only, write_pairs
 from tests.suites.known import load_suite
 
@@ -31,7 +31,7 @@ GPT = judge_from_name("openai:gpt-4o-mini")
 EDITS = own_book()[0]
 
 
-def reading(suite: Suite, naming: str) -> Callable[[str], Outcome]:
+def reading(suite: Suite, naming: str) -> Callable[[str], JudgmentOutcome]:
     """How a reply to a trial under this naming of the slots is read."""
     of_naming = (t for t in plan_trials(suite) if t.condition.get("naming", "ab") == naming)
     trial = next(of_naming)

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.trial import Criterion, Design, Failed, Judgment, Outcome, Trial, Unparsed
+from pytest_judgesense.trial import (
+    Criterion,
+    Design,
+    Failed,
+    Judgment,
+    JudgmentOutcome,
+    Trial,
+    Unparsed,
+)
 from pytest_judgesense.trial import Verdict as Said
 from tests.measures.building import cell
 
@@ -34,7 +42,7 @@ def reply(
 ) -> Judgment:
     """The grades of one reply, in the order of the criteria; ``?`` states none, ``!`` is none."""
     names = [one.name for one in design.criteria]
-    outcome: Outcome
+    outcome: JudgmentOutcome
     if isinstance(grades, str):
         outcome = Unparsed("no JSON object") if grades == "?" else Failed("timeout")
     else:

@@ -15,7 +15,7 @@ from pytest_judgesense.trial import (
     Design,
     Failed,
     Judgment,
-    Outcome,
+    JudgmentOutcome,
     Trial,
     Unparsed,
     Verdict,
@@ -49,7 +49,7 @@ def replicates(
         **more,
     }
     for r, letter in enumerate(said, start=1):
-        outcome: Outcome
+        outcome: JudgmentOutcome
         if letter == "?":
             outcome = Unparsed("no JSON object")
         elif letter == "!":

@@ -79,7 +79,7 @@ class Graded:
     columns: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Scale(NamedTuple):
+class GradeScale(NamedTuple):
     """How the grades of a suite become verdicts.
 
     Attributes:
@@ -112,11 +112,11 @@ def imported(
     refuse_fields(mapping)
     _refuse_columns(mapping, graded)
     notes = list(notices)
-    scales: dict[str, Scale] = {}
+    scales: dict[str, GradeScale] = {}
     for suite, part in grouped(graded, attrgetter("suite")).items():
         grades = [grade for grading in part for grade in (grading.grade, grading.human)]
         scale = _scale(grades, [word for grading in part for word in grading.offered], options)
-        if isinstance(scale, Scale):
+        if isinstance(scale, GradeScale):
             scales[suite] = scale
         else:
             notes.append(f"{suite} is left out: {scale}")
@@ -181,33 +181,35 @@ def _refuse_columns(mapping: Mapping[str, str], graded: Sequence[Graded]) -> Non
             )
 
 
-def _scale(grades: Iterable[Grade], offered: Iterable[str], options: Namespace) -> Scale | str:
+def _scale(grades: Iterable[Grade], offered: Iterable[str], options: Namespace) -> GradeScale | str:
     """How such grades become verdicts; a text says why they do not."""
     stated = [grade for grade in grades if grade is not None]
     if not stated:
         return "none of its replies states a grade"
     if all(isinstance(grade, bool) for grade in stated):
-        return Scale(PASS, ordinal=False, word=lambda grade, _: PASS[not grade])
+        return GradeScale(PASS, ordinal=False, word=lambda grade, _: PASS[not grade])
     if all(isinstance(grade, str) for grade in stated):
         words = {*(str(grade).strip() for grade in stated), *offered}
         letters = tuple(x for x in _LETTERS if x in words or x in ("C", "I"))
         labels = letters if words <= set(_LETTERS) else ()
-        return Scale(labels, ordinal=False, word=lambda grade, _: str(grade).strip())
+        return GradeScale(labels, ordinal=False, word=lambda grade, _: str(grade).strip())
     numbers = [float(g) for g in stated if isinstance(g, int | float) and not isinstance(g, bool)]
     if len(numbers) < len(stated):
         return "its grades are words as well as numbers"
     if options.threshold is not None:
         least = options.threshold
-        return Scale(PASS, ordinal=False, word=lambda grade, _: PASS[float(grade or 0) < least])
+        return GradeScale(
+            PASS, ordinal=False, word=lambda grade, _: PASS[float(grade or 0) < least]
+        )
     if options.scale is not None:
         steps = tuple(map(str, range(options.scale + 1)))
-        return Scale(steps, ordinal=True, word=_steps(options.scale))
+        return GradeScale(steps, ordinal=True, word=_steps(options.scale))
     if odd := [number for number in numbers if not number.is_integer()]:
         return (
             f"its grades are fractions, such as {odd[0]:.6g}; --scale N reads them as N steps "
             "from 0 to 1, --threshold T as pass and fail"
         )
-    return Scale((), ordinal=True, word=lambda grade, _: str(int(grade or 0)))
+    return GradeScale((), ordinal=True, word=lambda grade, _: str(int(grade or 0)))
 
 
 def _steps(count: int) -> Callable[[Grade, str], str]:
@@ -225,7 +227,7 @@ def _steps(count: int) -> Callable[[Grade, str], str]:
     return word
 
 
-def _design(scale: Scale, values: Mapping[str, str]) -> Design:
+def _design(scale: GradeScale, values: Mapping[str, str]) -> Design:
     labels = dict.fromkeys(values.get(label, label) for label in scale.labels)
     labels.pop("", None)  # of a grade that is none
     return Design("paraphrase", tuple(labels), scale.ordinal, pairs="all")
@@ -262,7 +264,7 @@ def _about(grading: Graded) -> tuple[str, ...]:
 
 
 def _row(
-    grading: Graded, item: str, replicate: int, scales: Mapping[str, Scale], judge: str | None
+    grading: Graded, item: str, replicate: int, scales: Mapping[str, GradeScale], judge: str | None
 ) -> Row:
     def word(grade: Grade) -> str | None:
         return None if grade is None else scales[grading.suite].word(grade, grading.where)

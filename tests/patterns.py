@@ -50,8 +50,10 @@ class Found:
     pattern: re.Pattern[Any]
     methods: frozenset[str]
 
-    def __str__(self) -> str:
-        return self.where
+    @property
+    def folder(self) -> str:
+        """The folder of the module in which it is written, with dots."""
+        return self.where.partition(":")[0].rpartition(".")[0]
 
 
 def modules() -> Iterator[ModuleType]:

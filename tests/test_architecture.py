@@ -11,16 +11,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-import pytest_judgesense
-from tests.sources import tree_of
+from tests.sources import SOURCES, tree_of
 from tests.test_rooms import builds_on
 
-PACKAGE = Path(pytest_judgesense.__file__).parent
 ROOT = "pytest_judgesense"
 
 # A room of the package imports those of lower levels and itself, nothing else. The values stand
@@ -140,15 +138,6 @@ DOORS = {
 TYPES = "TYPE_CHECKING"
 
 
-def _name(path: Path) -> str:
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-# By name without the root: "" is the package itself.
-SOURCES = {_name(path): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
-
-
 def _imported(
     source: str, module: str, modules: Iterable[str], *, of_types: bool = True
 ) -> set[str]:
@@ -187,16 +176,29 @@ def own_of(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
     }
 
 
-IMPORTS = imports_of(SOURCES)
-OWN = own_of(IMPORTS)
-FOREIGN = {
-    name: {
-        top
-        for found in imported
-        if (top := found.partition(".")[0]) != ROOT and top not in sys.stdlib_module_names
+@cache
+def all_imports() -> dict[str, set[str]]:
+    """Of each module all that it imports."""
+    return imports_of(SOURCES)
+
+
+@cache
+def own_imports() -> dict[str, set[str]]:
+    """Of each module those of ours that it imports."""
+    return own_of(all_imports())
+
+
+@cache
+def foreign_imports() -> dict[str, set[str]]:
+    """Of each module the packages from outside that it imports."""
+    return {
+        name: {
+            top
+            for target in targets
+            if (top := target.partition(".")[0]) != ROOT and top not in sys.stdlib_module_names
+        }
+        for name, targets in all_imports().items()
     }
-    for name, imported in IMPORTS.items()
-}
 
 
 def _station(module: str) -> str:
@@ -213,7 +215,10 @@ def rooms_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
     }
 
 
-ROOMS = rooms_of(SOURCES)
+@cache
+def package_rooms() -> dict[str, set[str]]:
+    """The rooms of the package, and those that each builds on."""
+    return rooms_of(SOURCES)
 
 
 def room_of(module: str, rooms: Iterable[str]) -> str:
@@ -282,29 +287,38 @@ def test_every_module_belongs_to_a_station_that_the_plan_knows() -> None:
     assert {_station(name) for name in SOURCES} - {""} <= set(LEVELS)
 
 
-@pytest.mark.parametrize("module", sorted(set(SOURCES) - {""}))
-def test_imports_run_downward_only(module: str) -> None:
+# Below, what is wrong is by the module that does it: no module does.
+
+
+def test_imports_run_downward_only() -> None:
     # The root holds the version and a lazy door for users (tested below): it is below all.
-    wrong = climbs(module, OWN[module] - {""})
-    assert not wrong, f"{module} imports {sorted(wrong)} of its own level or of one above"
+    modules = sorted(own_imports().keys() - {""})
+    upward = {module: climbs(module, own_imports()[module] - {""}) for module in modules}
+    assert {module: targets for module, targets in upward.items() if targets} == {}
 
 
-@pytest.mark.parametrize("module", sorted(SOURCES))
-def test_a_room_is_entered_from_those_that_build_on_it(module: str) -> None:
-    wrong = intrudes(module, OWN[module], ROOMS)
-    assert not wrong, f"{module} imports {sorted(wrong)} of rooms that its room does not build on"
+def test_a_room_is_entered_from_those_that_build_on_it() -> None:
+    entered = {
+        module: intrudes(module, targets, package_rooms())
+        for module, targets in own_imports().items()
+    }
+    assert {module: targets for module, targets in entered.items() if targets} == {}
 
 
 def test_a_room_says_what_it_builds_on_and_nothing_else() -> None:
-    assert len(ROOMS) > 1
-    for room, others in ROOMS.items():
-        inside = (targets for name, targets in OWN.items() if room_of(name, ROOMS) == room)
-        entered = {room_of(target, ROOMS) for target in set.union(*inside)} - {"", room}
+    assert len(package_rooms()) > 1
+    for room, others in package_rooms().items():
+        inside = (
+            targets
+            for name, targets in own_imports().items()
+            if room_of(name, package_rooms()) == room
+        )
+        entered = {room_of(target, package_rooms()) for target in set.union(*inside)} - {"", room}
         assert entered == others, f"the docstring of instruments.{room}"
 
 
 def test_no_two_rooms_build_on_each_other() -> None:
-    assert circle(OWN, ROOMS) == []
+    assert circle(own_imports(), package_rooms()) == []
 
 
 # A made-up package, in which a room builds on another.
@@ -387,8 +401,8 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
 
 
 def test_the_root_gives_users_judges_the_api_reading_and_comparing_and_nothing_else() -> None:
-    assert OWN[""] == {"commands.report", "judges.judge_table", "api", "stats.ranks"}
-    assert FOREIGN[""] == set()
+    assert own_imports()[""] == {"commands.report", "judges.judge_table", "api", "stats.ranks"}
+    assert foreign_imports()[""] == set()
 
 
 def test_of_the_root_modules_take_only_the_version() -> None:
@@ -401,32 +415,40 @@ def test_of_the_root_modules_take_only_the_version() -> None:
                 assert ROOT not in {alias.name for alias in node.names}, name
 
 
-@pytest.mark.parametrize("module", sorted(SOURCES))
-def test_packages_from_outside_come_in_by_their_door(module: str) -> None:
-    for package in FOREIGN[module]:
-        assert package in DOORS, f"{module} imports {package}, which has no door"
-        doors = DOORS[package]
-        allowed = any(f"{module}.".startswith(d) if d[-1] == "." else module == d for d in doors)
-        assert allowed, f"{module} imports {package}, whose doors are {doors}"
+def is_door(module: str, package: str) -> bool:
+    doors = DOORS.get(package, ())
+    return any(f"{module}.".startswith(d) if d[-1] == "." else module == d for d in doors)
+
+
+def test_packages_from_outside_come_in_by_their_door() -> None:
+    taken = [
+        (module, package) for module, packages in foreign_imports().items() for package in packages
+    ]
+    assert [(module, package) for module, package in taken if not is_door(module, package)] == []
 
 
 def test_the_statistics_know_numbers_and_nothing_of_ours() -> None:
     for module in SOURCES:
         if _station(module) == "stats":
-            assert {_station(target) for target in OWN[module]} <= {"stats", "estimate"}, module
-            assert FOREIGN[module] <= {"numpy", "scipy"}, module
+            assert {_station(target) for target in own_imports()[module]} <= {
+                "stats",
+                "estimate",
+            }, module
+            assert foreign_imports()[module] <= {"numpy", "scipy"}, module
 
 
 def test_the_values_stand_on_the_standard_library_alone() -> None:
     for module in ("errors", "trial", "estimate"):
-        assert OWN[module] == set()
-        assert FOREIGN[module] == set()
+        assert own_imports()[module] == set()
+        assert foreign_imports()[module] == set()
 
 
 def test_private_modules_of_pytest_are_left_alone() -> None:
-    taken = {name for name, imported in IMPORTS.items() for i in imported if i.startswith("_")}
-    assert {name for name in taken if "_pytest" in IMPORTS[name]} == set()
-    assert not any(i.startswith("_pytest") for imported in IMPORTS.values() for i in imported)
+    taken = {
+        name for name, imported in all_imports().items() for i in imported if i.startswith("_")
+    }
+    assert {name for name in taken if "_pytest" in all_imports()[name]} == set()
+    assert not any(i.startswith("_pytest") for imported in all_imports().values() for i in imported)
 
 
 def test_there_is_no_cycle() -> None:
@@ -447,16 +469,16 @@ def test_files_of_a_station_form_no_circle_by_types_or_within_functions_either(
     station: str,
 ) -> None:
     files = {name for name in SOURCES if _station(name) == station}
-    graph = {name: OWN[name] & files - {name} for name in files}
+    graph = {name: own_imports()[name] & files - {name} for name in files}
     assert not (found := _cycle(graph)), "a cycle of imports: " + " -> ".join(found)
 
 
-@pytest.mark.parametrize("module", sorted(SOURCES))
-def test_all_names_only_what_exists(module: str) -> None:
-    loaded = importlib.import_module(f"{ROOT}.{module}".rstrip("."))
-    names = getattr(loaded, "__all__", [])
-    assert [name for name in names if not hasattr(loaded, name)] == []
-    assert len(set(names)) == len(names)
+def test_all_names_only_what_exists() -> None:
+    for module in SOURCES:
+        loaded = importlib.import_module(f"{ROOT}.{module}".rstrip("."))
+        names = getattr(loaded, "__all__", [])
+        assert [name for name in names if not hasattr(loaded, name)] == [], module
+        assert len(set(names)) == len(names), module
 
 
 def test_the_plugin_alone_imports_nothing_heavy() -> None:
@@ -563,9 +585,9 @@ def _vague(module: str, source: str) -> set[str]:
     return {name for name in names if name.lstrip("_").lower() in VAGUE - TERMS.keys()}
 
 
-@pytest.mark.parametrize("module", sorted(SOURCES))
-def test_names_are_terms_of_the_field(module: str) -> None:
-    assert not _vague(module, SOURCES[module]), "say what it is: see VAGUE"
+def test_names_are_terms_of_the_field() -> None:
+    vague = {module: _vague(module, source) for module, source in SOURCES.items()}
+    assert {module: names for module, names in vague.items() if names} == {}, "see VAGUE"
 
 
 def test_a_vague_name_is_found() -> None:

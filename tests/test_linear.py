@@ -31,6 +31,7 @@ from pytest_judgesense.report.contrast import contrasted
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import _CHOICE, _glosses, _sign
 from tests.patterns import BOUNDED, Found, patterns, slow_text
+from tests.sources import SOURCES
 
 TIMES = 10
 MOST = 15
@@ -297,13 +298,19 @@ def test_the_embedded_judge_looks_for_so_many_elements() -> None:
 # --- all patterns ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("found", patterns(), ids=str)
-def test_every_pattern_of_the_package(found: Found) -> None:
-    assert slow_text(found) is None
+# All patterns are read when the first of these tests runs, not when they are collected.
+FOLDERS = sorted({name.rpartition(".")[0] for name in SOURCES})
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_pattern_of_the_package(folder: str) -> None:
+    slow = {found.where: slow_text(found) for found in patterns() if found.folder == folder}
+    assert {where: text for where, text in slow.items() if text is not None} == {}
 
 
 def test_the_patterns_are_found_wherever_they_are_written() -> None:
     where = {found.where.partition(":")[0] for found in patterns()}
+    assert {found.folder for found in patterns()} <= set(FOLDERS)
     # As values of a module, in tables of it, and as arguments of functions.
     assert {
         "cassettes.old_secrets",

@@ -6,15 +6,11 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-import pytest_judgesense
 from pytest_judgesense.instruments.builtin import BUILT_IN, ROOMS
-from tests.sources import tree_of
-
-PACKAGE = Path(pytest_judgesense.__file__).parent
+from tests.sources import PACKAGE, SOURCES, tree_of
 
 
 @cache
@@ -39,11 +35,10 @@ def builds_on(package: ast.Module) -> set[str]:
 
 def foundations() -> dict[str, set[str]]:
     """Every room of an instrument, and those that it builds on: without them it is not there."""
-    packages = {tuple(name.split("/")): tree for name, tree in modules().items()}
     return {
-        name[1]: builds_on(tree)
-        for name, tree in packages.items()
-        if name[0] == "instruments" and name[2:] == ("__init__.py",)
+        name.partition(".")[2]: builds_on(tree_of(SOURCES[name]))
+        for name in SOURCES
+        if re.fullmatch(r"instruments\.\w+", name) and (PACKAGE / name.replace(".", "/")).is_dir()
     }
 
 

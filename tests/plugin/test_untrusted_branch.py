@@ -17,9 +17,8 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.suites.loading import _load
 from tests.judges.endpoint import Endpoint, endpoint, says
-from tests.sources import tree_of
+from tests.sources import SOURCES, tree_of
 from tests.suites.files import GRADED, GRID, write_suite
-from tests.test_architecture import SOURCES
 
 from .project import TRIALS, WORDINGS, even, no_traceback, parity_suite, run
 

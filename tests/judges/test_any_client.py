@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-import anthropic
 import httpx
 import openai
 import pytest
@@ -158,6 +157,8 @@ def _message_body(messages: Messages) -> dict[str, Any]:
 
 
 def _anthropic(url: str) -> Any:
+    import anthropic  # a second of every process that only collects tests
+
     client = _KEPT.enter_context(anthropic.Anthropic(base_url=url, api_key="k"))
 
     def judge(messages: Messages) -> str:
@@ -167,6 +168,8 @@ def _anthropic(url: str) -> Any:
 
 
 def _anthropic_async(url: str) -> Any:
+    import anthropic
+
     async def judge(messages: Messages) -> str:
         async with anthropic.AsyncAnthropic(base_url=url, api_key="k") as client:
             return (await client.messages.create(**_message_body(messages))).content[0].text
@@ -175,6 +178,8 @@ def _anthropic_async(url: str) -> Any:
 
 
 def _anthropic_stream(url: str) -> Any:
+    import anthropic
+
     client = _KEPT.enter_context(anthropic.Anthropic(base_url=url, api_key="k"))
 
     def judge(messages: Messages) -> str:
@@ -185,6 +190,8 @@ def _anthropic_stream(url: str) -> Any:
 
 
 def _anthropic_async_stream(url: str) -> Any:
+    import anthropic
+
     async def judge(messages: Messages) -> str:
         async with (
             anthropic.AsyncAnthropic(base_url=url, api_key="k") as client,

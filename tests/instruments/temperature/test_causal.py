@@ -17,8 +17,7 @@ from pytest_judgesense.stats.clustered import clustered_mean
 
 from .sweeps import replicates, rows_of, softmax_cell, swept
 
-if reason := causal.unusable("lightgbm"):
-    pytest.skip(reason, allow_module_level=True)
+pytestmark = pytest.mark.usefixtures("with_lightgbm")
 
 SEEDS = 40
 # Of 40 intervals that contain the truth with probability 0.95, fewer do so with less than 1e-4.

@@ -21,10 +21,6 @@ from tests.checks.known import declare_check
 
 from .sweeps import replicates, rows_of, swept
 
-WITH_EXTRA = pytest.mark.skipif(
-    bool(unusable := causal.unusable("lightgbm", "shap")), reason=unusable or "it is installed"
-)
-
 
 @pytest.fixture
 def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +128,7 @@ def test_what_moderates_an_effect_is_told_where_it_is_clear() -> None:
     )
 
 
-@WITH_EXTRA
+@pytest.mark.usefixtures("with_extra")
 def test_the_importance_of_a_factor_is_that_of_its_columns_together() -> None:
     # Judge types differ by 1/2 in agreement, whatever the temperature, in every question.
     cell = swept(
@@ -160,7 +156,7 @@ def test_the_importance_of_a_factor_is_that_of_its_columns_together() -> None:
     assert sum(row["value"] for row in features[1:]) == pytest.approx(kind["value"])
 
 
-@WITH_EXTRA
+@pytest.mark.usefixtures("with_extra")
 def test_the_standard_error_of_an_importance_is_that_of_questions_drawn_anew() -> None:
     pytest.importorskip("shap")
     draw = np.random.default_rng(5)

@@ -27,7 +27,6 @@ from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.trial import Judgment
 
 from .sweeps import SWEEP, replicates, tables_of
-from .test_effects import WITH_EXTRA
 
 TEMPERATURES = (0.01, 0.5, 1.0, 1.5, 2.0, 3.0)
 TYPES = ("single", "pairwise", "reference")
@@ -188,7 +187,7 @@ def _ols(psi: np.ndarray, questions: np.ndarray) -> tuple[Any, Any]:
     return model.fit(), clustered
 
 
-@WITH_EXTRA
+@pytest.mark.usefixtures("with_extra")
 @pytest.mark.parametrize("outcome", ["agreement_parsed", "consistency"])
 def test_intervals_of_the_causal_effect(cell: Cell, tables: dict[str, Any], outcome: str) -> None:
     series = series_of(cell)
@@ -222,7 +221,7 @@ def test_intervals_of_the_causal_effect(cell: Cell, tables: dict[str, Any], outc
             assert row["interval"] == "1.96 s / sqrt N"
 
 
-@WITH_EXTRA
+@pytest.mark.usefixtures("with_extra")
 def test_the_paper_fits_each_subgroup_anew(cell: Cell, tables: dict[str, Any]) -> None:
     series = series_of(cell)
     (kind,) = [of for _, value, of in series.several("judge_type") if value == "pairwise"]

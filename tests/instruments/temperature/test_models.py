@@ -23,7 +23,6 @@ from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
 
 from .sweeps import replicates, rows_of, softmax_cell, swept
-from .test_effects import WITH_EXTRA
 
 
 @pytest.fixture
@@ -176,7 +175,7 @@ def test_datasheets_of_single_judges_are_joined_to_the_pool_of_all() -> None:
         assert one["analyses"] == other["analyses"]
 
 
-@WITH_EXTRA
+@pytest.mark.usefixtures("with_extra")
 def test_the_model_is_a_covariate_of_aipw_and_a_feature_of_its_own() -> None:
     cells = [
         judged(name, softmax_cell(seed, questions=12, temperatures=(0.5, 2.0), evidence=(e,)))

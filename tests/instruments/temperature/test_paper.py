@@ -14,7 +14,6 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.published_design import Printed, printed
 
 from .sweeps import replicates, swept
-from .test_effects import WITH_EXTRA
 
 HOT = {"calm": "111", "wild": "12?"}
 
@@ -67,7 +66,7 @@ def test_the_figure_pools_the_models() -> None:
     assert rows["pairwise", "direct", 0.5] == (1.0, 1.0, None)
 
 
-@WITH_EXTRA
+@pytest.mark.usefixtures("with_extra")
 def test_table_2_has_the_effects_within_each_judge_type_over_the_models() -> None:
     (_, table, *_) = made().tables
     rows = {row[:3]: row[3:] for row in table.rows}

@@ -115,6 +115,12 @@ def _checked_body(value: Any) -> str | bytes:
     raise ValueError("a body is neither a text nor an object with base64 or json")
 
 
+def _stored_body(body: str | bytes, fold: Callable[[str], Any]) -> Any:
+    if isinstance(body, bytes):
+        return {"base64": base64.b64encode(body).decode("ascii")}
+    return fold(body)
+
+
 Body: TypeAlias = Annotated[str | bytes, PlainValidator(_checked_body)]
 
 
@@ -198,16 +204,23 @@ class Exchange:
 
     def to_line(self, fold: Callable[[str], Any] = str) -> str:
         """Its cassette line, without a line break; ``fold``: from a text to its stored form."""
-        # A read-only mapping is as good as the dict that pydantic expects.
-        entry = _ADAPTER.dump_python(self, warnings=False)
-        entry["response"]["headers"] = dict(sorted(self.response.headers.items()))
-        for part in (entry["request"], entry["response"]):
-            body = part["body"]
-            part["body"] = (
-                {"base64": base64.b64encode(body).decode("ascii")}
-                if isinstance(body, bytes)
-                else fold(body)
-            )
+        # Not by pydantic: an interrupt within its serializers would be an error of serialization.
+        request, response = self.request, self.response
+        entry = {
+            "trial": self.trial,
+            "call": self.call,
+            "request": {
+                "method": request.method,
+                "url": request.url,
+                "body": _stored_body(request.body, fold),
+            },
+            "response": {
+                "status": response.status,
+                "headers": dict(sorted(response.headers.items())),
+                "body": _stored_body(response.body, fold),
+            },
+            "recorded_at": self.recorded_at,
+        }
         return _line_of(entry)
 
 

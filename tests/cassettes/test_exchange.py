@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,36 @@ def test_an_exchange_is_one_line_and_comes_back(asked: str | bytes, answered: st
     line = original.to_line()
     assert line.splitlines() == [line]
     assert exchange_of(line.encode()) == original
+
+
+def interrupted(work: Callable[[], object]) -> int:
+    """Interrupt ``work`` at each of its calls of Python code, one after another; their number."""
+    for number in count(1):
+        calls = 0
+
+        def interrupt(_frame: object, event: str, _argument: object, at: int = number) -> None:
+            nonlocal calls
+            calls += event == "call"
+            if event == "call" and calls == at:
+                raise KeyboardInterrupt
+
+        sys.setprofile(interrupt)
+        try:
+            work()
+        except KeyboardInterrupt:
+            continue
+        finally:
+            sys.setprofile(None)
+        break
+    return number - 1
+
+
+def test_an_interrupt_within_a_line_that_is_written_or_read_is_one() -> None:
+    # Python code that pydantic's serializers call would make an error of theirs of it.
+    original = exchange("{}", b"\xff")
+    line = original.to_line().encode()
+    assert interrupted(original.to_line) > 1
+    assert interrupted(lambda: exchange_of(line)) > 1
 
 
 def test_a_lone_surrogate_survives_utf8() -> None:

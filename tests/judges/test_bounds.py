@@ -12,6 +12,7 @@ import textwrap
 import threading
 import time
 import zlib
+from asyncio import SelectorEventLoop
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -552,27 +553,28 @@ def test_an_answer_that_nobody_asked_for_never_answers_the_next_question(
 
 
 def test_an_endpoint_that_speaks_before_it_is_asked_is_not_connected_to_for_ever(
-    loop: AskingLoop, tmp_path: Path
+    loop: AskingLoop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     greeted: list[socket.socket] = []
+    connected: list[socket.socket] = []
+    connect = SelectorEventLoop.sock_connect
 
     def greet(connection: socket.socket) -> None:
-        greeted.append(connection)
         connection.sendall(b"220 mail.example ESMTP\r\n")
+        greeted.append(connection)
 
-    async def busy() -> None:
-        while True:
-            time.sleep(0.02)  # noqa: ASYNC251 - the greeting comes before the next turn
-            await asyncio.sleep(0)
+    async def connect_and_be_greeted(loop: Any, sock: socket.socket, address: object) -> None:
+        await connect(loop, sock, address)  # type: ignore[arg-type]
+        connected.append(sock)
+        while len(greeted) < len(connected):  # the greeting comes before the request goes
+            time.sleep(0.001)  # noqa: ASYNC251
 
     async def asking(spec: JudgeSpec) -> Answer:
-        others = asyncio.create_task(busy())
         tape = RecordingCassette(tmp_path / "c.jsonl")
         async with open_client(spec, tape, concurrency=4) as client:
-            answer = await client.ask("s/1", [{"role": "user", "content": "one"}])
-        others.cancel()
-        return answer
+            return await client.ask("s/1", [{"role": "user", "content": "one"}])
 
+    monkeypatch.setattr(SelectorEventLoop, "sock_connect", connect_and_be_greeted)
     with playing(lambda *_: None, greet) as url:
         answer = loop.run(asking(_openai(url, timeout_s=3)))
     assert answer.reply == Failed("the endpoint speaks before it is asked")

@@ -18,10 +18,9 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+FILES: Final = sorted(PACKAGE.rglob("*.py"))
 # By the names of modules.
-SOURCES: Final = {
-    module_name(path): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))
-}
+SOURCES: Final = {module_name(path): path.read_text(encoding="utf-8") for path in FILES}
 
 
 @cache

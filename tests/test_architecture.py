@@ -17,7 +17,7 @@ from graphlib import CycleError, TopologicalSorter
 import pytest
 
 from tests.sources import SOURCES, tree_of
-from tests.test_rooms import builds_on
+from tests.test_rooms import foundations, rooms_of
 
 ROOT = "pytest_judgesense"
 
@@ -205,22 +205,6 @@ def _station(module: str) -> str:
     return module.partition(".")[0]
 
 
-def rooms_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
-    """The rooms of instruments, and those that each builds on."""
-    inside = {tuple(name.split(".")[:2]) for name in sources if name.count(".") > 1}
-    return {
-        name: builds_on(tree_of(sources[f"{folder}.{name}"]))
-        for folder, name in sorted(inside)
-        if folder == "instruments"
-    }
-
-
-@cache
-def package_rooms() -> dict[str, set[str]]:
-    """The rooms of the package, and those that each builds on."""
-    return rooms_of(SOURCES)
-
-
 def room_of(module: str, rooms: Iterable[str]) -> str:
     """The room that a module stands in; empty for none."""
     folder, _, within = module.partition(".")
@@ -299,26 +283,26 @@ def test_imports_run_downward_only() -> None:
 
 def test_a_room_is_entered_from_those_that_build_on_it() -> None:
     entered = {
-        module: intrudes(module, targets, package_rooms())
+        module: intrudes(module, targets, foundations())
         for module, targets in own_imports().items()
     }
     assert {module: targets for module, targets in entered.items() if targets} == {}
 
 
 def test_a_room_says_what_it_builds_on_and_nothing_else() -> None:
-    assert len(package_rooms()) > 1
-    for room, others in package_rooms().items():
+    assert len(foundations()) > 1
+    for room, others in foundations().items():
         inside = (
             targets
             for name, targets in own_imports().items()
-            if room_of(name, package_rooms()) == room
+            if room_of(name, foundations()) == room
         )
-        entered = {room_of(target, package_rooms()) for target in set.union(*inside)} - {"", room}
+        entered = {room_of(target, foundations()) for target in set.union(*inside)} - {"", room}
         assert entered == others, f"the docstring of instruments.{room}"
 
 
 def test_no_two_rooms_build_on_each_other() -> None:
-    assert circle(own_imports(), package_rooms()) == []
+    assert circle(own_imports(), foundations()) == []
 
 
 # A made-up package, in which a room builds on another.

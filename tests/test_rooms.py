@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN, ROOMS
-from tests.sources import PACKAGE, SOURCES, tree_of
+from tests.sources import FILES, PACKAGE, SOURCES, module_name, tree_of
 
 
 @cache
 def modules() -> dict[str, ast.Module]:
+    """The trees of all files, by their paths in the package."""
     return {
-        path.relative_to(PACKAGE).as_posix(): tree_of(path.read_text(encoding="utf-8"))
-        for path in sorted(PACKAGE.rglob("*.py"))
+        path.relative_to(PACKAGE).as_posix(): tree_of(SOURCES[module_name(path)]) for path in FILES
     }
 
 
@@ -33,13 +33,20 @@ def builds_on(package: ast.Module) -> set[str]:
     return set(re.findall(r"Builds on `(\w+)`", ast.get_docstring(package) or ""))
 
 
-def foundations() -> dict[str, set[str]]:
+def rooms_of(sources: Mapping[str, str]) -> dict[str, set[str]]:
     """Every room of an instrument, and those that it builds on: without them it is not there."""
+    inside = {tuple(name.split(".")[:2]) for name in sources if name.count(".") > 1}
     return {
-        name.partition(".")[2]: builds_on(tree_of(SOURCES[name]))
-        for name in SOURCES
-        if re.fullmatch(r"instruments\.\w+", name) and (PACKAGE / name.replace(".", "/")).is_dir()
+        name: builds_on(tree_of(sources[f"{folder}.{name}"]))
+        for folder, name in sorted(inside)
+        if folder == "instruments"
     }
+
+
+@cache
+def foundations() -> dict[str, set[str]]:
+    """The rooms of the package."""
+    return rooms_of(SOURCES)
 
 
 def literals(tree: ast.AST) -> Iterator[str]:

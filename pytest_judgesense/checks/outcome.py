@@ -25,8 +25,8 @@ A bar on a sweep that names no temperature must be cleared at every temperature:
 it may hide temperatures that do not.
 
 Only ``pass`` passes, and under ``refuted`` tolerated outcomes. A bar that even an error-free judge
-could not clear with confidence on the clusters of a suite cannot be decided: `linting` reports it
-before any call.
+could not clear with confidence on the clusters of a suite cannot be decided: `suite_faults` reports
+it before any call.
 """
 
 from __future__ import annotations

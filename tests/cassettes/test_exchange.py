@@ -79,6 +79,7 @@ def interrupted(work: Callable[[], object]) -> int:
             continue
         finally:
             sys.setprofile(None)
+        assert calls < number, "an interrupt was lost"
         break
     return number - 1
 

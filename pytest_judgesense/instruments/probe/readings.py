@@ -10,7 +10,7 @@ calls under the edit and under its placebo::
 Calls are paired by template, order and replicate: a call whose partner states no verdict is left
 out, so that both arms have as many. The placebo of an edit that has none, and of a naming, is the
 unedited item, of which the first calls are taken. Which side is edited is read from the judgments
-of the separate asking, as when the texts were made (`settling`).
+of the separate asking, as when the texts were made (`edited_side`).
 
 A *control* is compared with the unedited item likewise: of a pair the edited side should win more
 often where the other one takes itself back, a single output that takes itself back should get less.

@@ -6,7 +6,7 @@ drawn from softmax(logits / T). The formulas are in docs/embedded-judge.md, in t
 equal replies.
 
 Further abilities of an observer are its skills, tried in turn until one recognises the prompt.
-`profiles` lists them.
+`named_observers` lists them.
 """
 
 from __future__ import annotations

@@ -218,6 +218,16 @@ def share_of(total: Any, units: Any) -> Any:
     return total / units
 
 
+def share_of_weights(total: Any, weights: Any, _units: Any) -> Any:
+    """The mean of units between 0 and 1 that weigh differently, from their weighted sum."""
+    return total / weights
+
+
+def distance_of_weights(total: Any, weights: Any, _units: Any) -> Any:
+    """The distance of such a mean from one half."""
+    return abs(total / weights - 0.5)
+
+
 def distance_from_half(total: Any, units: Any) -> Any:
     """The distance of a share from one half."""
     return abs(total / units - 0.5)

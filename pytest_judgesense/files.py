@@ -29,6 +29,17 @@ class TooLarge(OSError):
     """A file is larger than the limit for files that are read whole; says how to raise it."""
 
 
+_PROJECT: Final = "pyproject.toml"
+
+
+def project_file(start: Path) -> Path | None:
+    """The nearest ``pyproject.toml`` in the folder of ``start`` or above it."""
+    folder = start if start.is_dir() else start.parent
+    return next(
+        (p for place in (folder, *folder.parents) if (p := place / _PROJECT).is_file()), None
+    )
+
+
 def open_bytes(path: Path, mode: Literal["rb", "ab"] = "rb") -> BinaryIO:
     """``path``, opened for reading or appending.
 

@@ -18,6 +18,7 @@ from pytest_judgesense.commands.from_function import (
     Items,
     columns_taken,
     command_of,
+    id_column,
     refuse_gaps,
     split_labels,
 )
@@ -75,6 +76,8 @@ class GradedConnection:
         parameters = {field: name for name, field in self.arguments.items()}
         for name in self.fields:
             yield f"{parameters.get(name, name)} is column {self.columns.get(name, name)}"
+        if column := self.columns.get("id"):
+            yield f"items are called by column {column}"
         for criterion, persons in self.people.items():
             count = f"{self.graded[criterion]} of {sum(self.sizes)} items"
             where = f"people's grades in {', '.join(persons)}: {count}"
@@ -156,6 +159,9 @@ def connected(
     labels = split_labels(options.labels) or _scale(words, options)
     graded = {output: first_suite.output}
     by_field = {graded.get(name, name): column for name, column in by_parameter.items()} | mapped
+    of_people = (column for persons in people.values() for column in persons)
+    if column := id_column(items, {*by_field.values(), *of_people}):
+        by_field["id"] = column
     cluster = mapped.get("cluster", "cluster")
     clusters = (text_of(row.get(cluster)) or f"line {line}" for line, row in items.rows)
     return GradedConnection(

@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -182,12 +182,33 @@ def connected(
     else:
         answers = labels or labels_of(meanings, ordinal=kind == "score")
         connection = _of_contents(column_by_parameter, kind, label, answers, options)
+    if column := id_column(items, {*connection.columns.values(), *beside.values()}):
+        beside["id"] = column
     columns = {**connection.columns, **beside}
     renamed = {name: column for name, column in columns.items() if name != column}
     values = {**connection.values, **values}
     return _counted(
         replace(connection, columns=renamed, values=values, label=label), items, options
     )
+
+
+def id_column(items: Items, used: Collection[str]) -> str | None:
+    """The column that gives the items their ids, if the file has none for them.
+
+    The first that has a value in every row, another one in each, without blanks, and is not one of
+    those ``used`` as a text, a label or a person. Without one, items are known by their texts.
+    """
+    if "id" in items.columns:
+        return None
+    for column in items.columns:
+        values = items.values(column)
+        if (
+            column not in used
+            and len(items.rows) == len(values) == len({*values})
+            and not any(re.search(r"\s", value) for value in values)
+        ):
+            return column
+    return None
 
 
 def split_labels(text: str | None) -> list[str]:
@@ -390,6 +411,8 @@ def recognised(connection: Connection) -> Iterator[str]:
     parameters = {field: name for name, field in connection.arguments.items()}
     for name in connection.fields:
         yield f"{parameters.get(name, name)} is column {connection.columns.get(name, name)}"
+    if column := connection.columns.get("id"):
+        yield f"items are called by column {column}"
     if connection.label is None:
         yield "no column with labels: agreement is not gated; --map label=COLUMN names one"
         return

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
@@ -29,7 +29,7 @@ from pytest_judgesense.errors import (
     unknown_name,
     unset_variable,
 )
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files import project_file, read_text
 from pytest_judgesense.judges.functions import module_of, refuse_python
 from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
 from pytest_judgesense.judges.providers.base import provider_names
@@ -37,16 +37,6 @@ from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
 from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Provider, Repair
 from pytest_judgesense.limits import toml_value
-
-_PROJECT: Final = "pyproject.toml"
-
-
-def project_file(start: Path) -> Path | None:
-    """The nearest ``pyproject.toml`` in the folder of ``start`` or above it."""
-    folder = start if start.is_dir() else start.parent
-    return next(
-        (p for place in (folder, *folder.parents) if (p := place / _PROJECT).is_file()), None
-    )
 
 
 def comes_along(judge: JudgeSpec) -> bool:

@@ -17,7 +17,15 @@ from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Anew, Estimate, Interval, Missing, Observations, share_of
+from pytest_judgesense.estimate import (
+    Anew,
+    Estimate,
+    Interval,
+    Missing,
+    Observations,
+    share_of,
+    share_of_weights,
+)
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters, joint_codes
@@ -272,6 +280,7 @@ class Units:
         names: the names of the clusters by code, if ``clusters`` are codes.
         unlike: how many units there are if replicates are counted once: those of one item in the
             same wordings and orders; ``None`` if all are unlike.
+        weights: what each unit weighs in the mean, 1 on average; ``None`` if all weigh the same.
     """
 
     values: NDArray[np.float64]
@@ -284,6 +293,7 @@ class Units:
     keys: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     names: tuple[str, ...] = ()
     unlike: int | None = None
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
     def of_groups(
@@ -293,6 +303,7 @@ class Units:
         values: NDArray[Any],
         *,
         usable: NDArray[np.bool_] | None = None,
+        strata: NDArray[Any] | None = None,
     ) -> Units:
         """Units from groups of judgments of a cell, by arrays: a `collect` for many judgments.
 
@@ -301,6 +312,8 @@ class Units:
             groups: the judgments of each unit.
             values: one value in [0, 1] for each group.
             usable: for each judgment of the cell, as in `collect`; default: those with a verdict.
+            strata: a code of each judgment of the cell; the mean of the units is then the mean of
+                the means of their strata. Default: all units weigh the same.
         """
         usable = cell.outcomes == VERDICT if usable is None else usable
         complete = groups.of_each(np.logical_and, usable).astype(bool)
@@ -326,6 +339,7 @@ class Units:
             keys=keys,
             names=names,
             unlike=_unlike(cell, units),
+            weights=None if strata is None else stratum_weights(strata[first]),
         )
 
     @classmethod
@@ -378,9 +392,21 @@ class Units:
             codes = np.array([index[str(name)] for name in self.clusters], dtype=np.intp)
         return Observations(self.values, codes, names, keys if callable(keys) else lambda: keys)
 
+    @property
+    def mean(self) -> float:
+        """Of the values, as they weigh."""
+        return float(self.weighted.sum()) / len(self.values)
+
+    @property
+    def weighted(self) -> NDArray[np.float64]:
+        """The values times what they weigh."""
+        return self.values if self.weights is None else self.values * self.weights
+
     def anew(self) -> Anew:
         """The data of their mean, for resampling."""
-        return Anew(self.cluster_names, [self.values], share_of)
+        if self.weights is None:
+            return Anew(self.cluster_names, [self.values], share_of)
+        return Anew(self.cluster_names, [self.weighted, self.weights], share_of_weights)
 
     @property
     def cluster_names(self) -> tuple[str, ...]:
@@ -394,12 +420,21 @@ class Units:
     def missing(self, *, bounded: bool = True) -> Missing:
         """The missing replies, with the worst cases of the rate over all units if ``bounded``."""
         total = len(self.values) + self.dropped
-        total_value = float(self.values.sum())
+        total_value = float(self.weighted.sum())
         share = (self.unparsed + self.failed) / self.calls if self.calls else 0.0
         if not total or not bounded:
             return Missing(self.unparsed, self.failed, share=share)
         low, high = total_value / total, (total_value + self.dropped + self.undecided) / total
         return Missing(self.unparsed, self.failed, low, high, share)
+
+
+def stratum_weights(strata: NDArray[Any]) -> NDArray[np.float64] | None:
+    """What units weigh so that their strata weigh the same; ``None`` if units do as well."""
+    _, stratum, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+    if np.ptp(sizes) == 0:
+        return None
+    weights: NDArray[np.float64] = strata.size / (sizes.size * sizes[stratum])
+    return weights
 
 
 def _unlike(cell: Cell, units: Groups) -> int:
@@ -464,16 +499,18 @@ def rate(
     if n == 0:
         reason = f"all {units.dropped} units lack a verdict" if units.dropped else nothing
         return unavailable(measure, cell, reason, condition, missing=missing, flags=flags)
-    count = float(units.values.sum())
+    share = units.mean
+    weights = units.weights
     return estimated(
         measure,
         cell,
         condition,
-        value=count / n,
-        count=count,
+        value=share,
+        # A mean of the shares of strata is no number of units.
+        count=float(units.values.sum()) if weights is None else None,
         n=n,
-        interval=interval(units.values) if interval else wilson(count, n),
-        clustered=clustered_proportion(units.values, units.clusters, units.unlike),
+        interval=interval(units.values) if interval else wilson(share * n, n),
+        clustered=clustered_proportion(units.values, units.clusters, units.unlike, weights),
         missing=missing,
         flags=flags,
         observations=units.observations,

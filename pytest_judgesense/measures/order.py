@@ -23,10 +23,11 @@ is in none of them; it is counted and bounded.
 Where one order is more frequent, a liking for a content would look like one for a slot: a judge
 without error whose better contents stand first gives slot A more often. So only complete pairs
 count; a flag says how many calls were asked in one order only and are left out. Without a pair in
-both orders all calls count. Unless both orders are then about equally frequent, and the better
-contents as often in either slot, a flag says that slot and content are not told apart (``one
-presentation order only``, ``contents are not balanced over the slots``): no word of a profile
-follows from such a number.
+both orders all calls count, and the share is the mean of the share in ``ab`` and of that in ``ba``:
+a judge that always likes content 1 has one half, however many items chance gave to either order.
+Where under a quarter of the calls has one of the orders, or the better content in one of the slots,
+a flag says that slot and content are not told apart (``one presentation order only``, ``contents
+are not balanced over the slots``): no word of a profile follows from such a number.
 
 A judge that always names one slot (rate 0 or 1) is flagged ``one slot throughout``; one that names
 the same content in both orders, right or wrong, ``one content throughout``.
@@ -43,7 +44,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Clustered, Estimate, Missing, distance_from_half
+from pytest_judgesense.estimate import (
+    Clustered,
+    Estimate,
+    Missing,
+    distance_from_half,
+    distance_of_weights,
+)
 from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import (
     VERDICT,
@@ -115,23 +122,26 @@ def no_preference(cell: Cell) -> NDArray[np.bool_]:
     return cell.having("chosen", TIE, ABSTAIN)
 
 
-# An error-free judge has at most this side bias on contents that count as balanced: half of what
-# the profile calls one-sided.
-_EVEN: Final = 0.05
+# Where each item is shown in one order by chance, fewer calls in either order are a fault of the
+# design: of 20 items it happens to one suite in 80 (binomial, 4 or fewer, or 16 or more: 1.2%).
+_FEWEST: Final = 0.25
 
 
 class Balanced(NamedTuple):
-    """Calls in which every content stood in each slot equally often.
+    """Calls in which every content stood in each slot equally often, or chance put it there.
 
     Attributes:
         counted: of each judgment of the cell, whether its pair was asked in both orders.
         complete: whether both of these calls state a verdict.
         flags: what was left out, or why nothing could be.
+        strata: the order of each judgment, where each pair has one: shares in both weigh the same.
+            ``None`` where pairs have both.
     """
 
     counted: NDArray[np.bool_]
     complete: NDArray[np.bool_]
     flags: tuple[str, ...]
+    strata: NDArray[np.int32] | None = None
 
 
 @once_a_cell
@@ -140,7 +150,7 @@ def balanced(cell: Cell) -> Balanced:
     pairs, stated = cell.order_pairs(), cell.outcomes == VERDICT
     calls = len(cell.judgments)
     if not pairs.starts.size:
-        return Balanced(np.ones_like(stated), stated, _unpaired(cell))
+        return Balanced(np.ones_like(stated), stated, _unpaired(cell), cell.coded("order")[0])
     counted, complete = np.zeros_like(stated), np.zeros_like(stated)
     counted[pairs.positions] = True
     both = stated[pairs.positions].reshape(-1, 2).all(axis=1)
@@ -151,7 +161,7 @@ def balanced(cell: Cell) -> Balanced:
 
 
 def _unpaired(cell: Cell) -> tuple[str, ...]:
-    """What is said of calls that are all asked in one order: nothing if contents are balanced."""
+    """What is said of pairs that are asked in one order each: nothing if both orders are there."""
     if len(cell.coded("order")[1]) < 2:
         return (shared.ONE_ORDER,)
     straight = cell.having("order", "ab")
@@ -161,7 +171,7 @@ def _unpaired(cell: Cell) -> tuple[str, ...]:
     uneven = [
         f"{flag} in {int(of.sum())} of {of.size} calls"
         for flag, of in shares.items()
-        if of.size and abs(float(of.mean()) - 0.5) > _EVEN
+        if of.size and not _FEWEST <= float(of.mean()) <= 1 - _FEWEST
     ]
     return (shared.UNBALANCED, *uneven) if uneven else ()
 
@@ -177,6 +187,7 @@ class _Named(NamedTuple):
     named: NDArray[np.bool_]
     usable: NDArray[np.bool_]
     flags: tuple[str, ...]
+    strata: NDArray[np.int32] | None
 
     @property
     def decisive(self) -> NDArray[np.int32]:
@@ -184,13 +195,14 @@ class _Named(NamedTuple):
         return self.calls.positions[self.usable[self.calls.positions]]
 
     def units(self, cell: Cell) -> Units:
-        return Units.of_groups(cell, self.calls, self.named, usable=self.usable)
+        return Units.of_groups(cell, self.calls, self.named, usable=self.usable, strata=self.strata)
 
 
 def _naming(cell: Cell, slot: str) -> _Named:
-    counted, complete, flags = balanced(cell)
+    counted, complete, flags, strata = balanced(cell)
     calls = cell.every_call().subset(counted & ~no_preference(cell))
-    return _Named(calls, cell.having("verdict", slot)[calls.positions], complete, flags)
+    named = cell.having("verdict", slot)[calls.positions]
+    return _Named(calls, named, complete, flags, strata)
 
 
 def first_slot_rate(cell: Cell, condition: Condition | None = None) -> Estimate:
@@ -261,7 +273,10 @@ def bias_of(
         missing=missing,
         flags=flags,
         observations=None,
-        anew=lambda: replace(units.anew(), value=distance_from_half),
+        anew=lambda: replace(
+            units.anew(),
+            value=distance_from_half if units.weights is None else distance_of_weights,
+        ),
     )
 
 

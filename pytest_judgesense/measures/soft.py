@@ -35,7 +35,14 @@ import numpy as np
 
 from pytest_judgesense.estimate import Anew, Estimate, Interval
 from pytest_judgesense.measures import shared
-from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
+from pytest_judgesense.measures.cell import (
+    Cell,
+    Units,
+    estimated,
+    rate,
+    stratum_weights,
+    unavailable,
+)
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import balanced, in_size
 from pytest_judgesense.stats.clustered import clustered_mean
@@ -80,13 +87,21 @@ def soft_rate(
     *,
     flags: tuple[str, ...] = (),
     nothing: str = "no trial of this kind was run",
+    by_order: bool = False,
 ) -> Estimate:
-    """The mean of a number between 0 and 1 over groups of judgments with probabilities."""
+    """The mean of a number between 0 and 1 over groups of judgments with probabilities.
+
+    ``by_order``: it is the mean of the means in both presentation orders.
+    """
     groups = list(groups)
     calls = {call.trial.id: call for group in groups for call in group}
     units = Units.collect(
         groups, lambda *group: min(1.0, max(0.0, value(*group))), usable=has_probabilities
     )
+    if by_order:
+        complete = [group for group in groups if all(map(has_probabilities, group))]
+        orders = np.array([group[0].trial.order for group in complete])
+        units = replace(units, weights=stratum_weights(orders))
     left_out = sum(not has_probabilities(call) for call in calls.values())
     if not len(units.values) and left_out:
         return unavailable(measure, cell, "no reply states its probabilities", condition)
@@ -117,12 +132,20 @@ def expected_shares(cell: Cell) -> list[Estimate]:
     )
     calls = [(judgment,) for judgment in cell.judgments]
     flags: tuple[str, ...] = ()
+    by_order = False
     if cell.design.pairwise:  # a share of a slot: see `order`
-        counted, _, flags = balanced(cell)
+        counted, _, flags, strata = balanced(cell)
+        by_order = strata is not None
         calls = [call for call, is_asked in zip(calls, counted.tolist(), strict=True) if is_asked]
     return [
         soft_rate(
-            shared.EXPECTED_SHARE, cell, calls, partial(_of, verdict=v), {"verdict": v}, flags=flags
+            shared.EXPECTED_SHARE,
+            cell,
+            calls,
+            partial(_of, verdict=v),
+            {"verdict": v},
+            flags=flags,
+            by_order=by_order,
         )
         for v in verdicts
     ]

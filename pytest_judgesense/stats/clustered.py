@@ -85,6 +85,7 @@ from pytest_judgesense.stats.inputs import (
     cluster_codes,
     cluster_sums,
     clustered_vector,
+    finite_vector,
     first_positions,
     joint_codes,
 )
@@ -108,7 +109,10 @@ _LEAST_SHAPE: Final = 0.5  # of a gamma variable whose far quantile bounds a mea
 
 
 def clustered_proportion(
-    values: ArrayLike, clusters: Clusters, unlike: int | None = None
+    values: ArrayLike,
+    clusters: Clusters,
+    unlike: int | None = None,
+    weights: ArrayLike | None = None,
 ) -> Clustered | None:
     """Interval of the mean of ``values`` by a Bayesian bootstrap over clusters.
 
@@ -116,6 +120,7 @@ def clustered_proportion(
         values: units within [0, 1]: 0 and 1, or halves.
         clusters: cluster of each unit.
         unlike: how many units there are if replicates are counted once; default: all of them.
+        weights: what each unit weighs in the mean, 1 on average, whatever was answered; default: 1.
 
     Returns:
         The interval, its method `PROPORTION_METHOD`; ``effective_n`` is n_eff and ``design_effect``
@@ -128,15 +133,16 @@ def clustered_proportion(
     check_within(vector, 0.0, 1.0)
     if count < 2:
         return None
-    share = float(vector.mean())
-    variance = _mean_variance(vector - share, codes, count)
+    weighing = np.ones(vector.size) if weights is None else finite_vector(weights)
+    share = float((weighing * vector).mean())
+    variance = _mean_variance(weighing * (vector - share), codes, count)
     n_eff = float(vector.size)
     if share in (0.0, 1.0):
         n_eff = float(count)
     elif variance > 0:
         n_eff = min(n_eff, share * (1 - share) / variance)
-    sums, sizes = cluster_sums([vector], codes, count)
-    each = None if unlike is None else unlike / count
+    sums, sizes, _ = cluster_sums([weighing * vector, weighing], codes, count)
+    each = (vector.size if unlike is None else unlike) / count
     return clustered_by(
         PROPORTION_METHOD,
         lambda *levels: share_bounds(sums, sizes, levels, each),

@@ -26,7 +26,14 @@ from pytest_judgesense.suites.from_lines import pair_meanings
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import PersonLabel
 from pytest_judgesense.suites.schema import PEOPLE, STRATUM, SuiteForm
-from pytest_judgesense.suites.stimuli import Misfit, Stimuli, place_of, row_id, row_label, text_of
+from pytest_judgesense.suites.stimuli import (
+    Misfit,
+    Stimuli,
+    place_of,
+    row_label,
+    stated_id,
+    text_of,
+)
 from pytest_judgesense.trial import LABEL, Criterion, Drawn, People, is_number
 
 # Labels as they are written, by criterion and person.
@@ -113,13 +120,16 @@ def with_labels(
     Raises:
         SuiteError: a label is not one of the suite, or is of no item.
     """
+    items = tuple(items)
+    # Where lines need no id, each is an item.
+    by_place = [item.id for item in items] if len(items) == len(stimuli.lines) else []
     by_id: dict[str, LabelledLine] = {}
-    for number, row in stimuli.lines:
+    for place, (number, row) in enumerate(stimuli.lines):
         if number in labelled:
-            name = row.get(stimuli.columns.get("id", "id"))
-            item_id = row_id(stimuli, name, number) if stimuli.user_names else str(name)
-            by_id[item_id] = labelled[number]
-    return labelled_items(tuple(items), stimuli, by_id)
+            stated = stated_id(row.get(stimuli.columns.get("id", "id")))
+            name = stated or (by_place[place] if by_place else f"{stimuli.word} {number}")
+            by_id[name] = labelled[number]
+    return labelled_items(items, stimuli, by_id)
 
 
 def labelled_items(

@@ -10,7 +10,7 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem, SuiteForm
-from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, row_id, row_label, text_of
+from pytest_judgesense.suites.stimuli import MISSING, Misfit, Stimuli, row_label, stated_id, text_of
 from pytest_judgesense.trial import SYSTEM, TIE, Condition
 
 # The text before a list of elements in a prompt.
@@ -23,14 +23,14 @@ def plain_items(stimuli: Stimuli) -> Iterable[Item]:
     template_ids = {template.id for template in form.templates}
     if form.space.pairwise:
         pairs = stimuli.parse(PairItem, pair_of_row)
-        for pair in pairs:
-            _refuse_unknown(form.name, pair.id, "is asked in", pair.asked_in, template_ids)
-        return map(pair_item, pairs)
+        for name, pair in zip(stimuli.names(pairs), pairs, strict=True):
+            _refuse_unknown(form.name, name, "is asked in", pair.asked_in, template_ids)
+        return stimuli.named(map(pair_item, pairs))
     lines = stimuli.parse(ContentItem, content_of_row)
-    for line in lines:
-        _refuse_unknown(form.name, line.id, "inverts", line.inverted, template_ids)
-        _refuse_unknown(form.name, line.id, "is asked in", line.asked_in, template_ids)
-    return map(content_item, lines)
+    for name, line in zip(stimuli.names(lines), lines, strict=True):
+        _refuse_unknown(form.name, name, "inverts", line.inverted, template_ids)
+        _refuse_unknown(form.name, name, "is asked in", line.asked_in, template_ids)
+    return stimuli.named(map(content_item, lines))
 
 
 def _refuse_unknown(
@@ -45,7 +45,7 @@ def _refuse_unknown(
         )
 
 
-def pair_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+def pair_of_row(stimuli: Stimuli, row: dict[str, Any]) -> dict[str, Any] | Misfit:
     """The line of a pair from a row with a user's fields: ``task``, ``a``, ``b`` and others.
 
     Labels are ``1``, ``2`` or ``tie``, or a candidate by its field or its column.
@@ -53,7 +53,7 @@ def pair_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str,
     label = row_label(stimuli, row.get("label"), pair_meanings(stimuli))
     if isinstance(label, Misfit):
         return label
-    line: dict[str, Any] = {"id": row_id(stimuli, row.get("id"), number), "label": label}
+    line: dict[str, Any] = {"id": stated_id(row.get("id")), "label": label}
     shown = frozenset().union(*(placeholders(template.text) for template in stimuli.form.templates))
     if "task" not in row and "task" not in shown:
         line["task"] = ""  # nothing but the candidates is shown
@@ -78,7 +78,7 @@ def pair_meanings(stimuli: Stimuli) -> dict[str, str]:
     return meanings | {columns[field]: meanings[field] for field in ("a", "b") if field in columns}
 
 
-def content_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+def content_of_row(stimuli: Stimuli, row: dict[str, Any]) -> dict[str, Any] | Misfit:
     """The line of one content, from a row with a user's fields, which are all texts."""
     meanings = {label: label for label in stimuli.form.space.labels}
     label = row_label(stimuli, row.get("label"), meanings)
@@ -91,7 +91,7 @@ def content_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[s
         for n, v in texts.items()
         if isinstance(v, str) or (n in content_fields and v is not None)
     }
-    return line | {"id": row_id(stimuli, row.get("id"), number), "label": label}
+    return line | {"id": stated_id(row.get("id")), "label": label}
 
 
 def _texts(row: dict[str, Any]) -> dict[str, Any]:
@@ -115,16 +115,17 @@ _NOTHING: Final[Condition] = {}
 def content_item(line: ContentItem) -> Item:
     """The item of a line with one content."""
     # Of a hundred thousand items each value of its own counts.
-    fields, cluster = line.__pydantic_extra__, line.cluster or line.id
+    fields, cluster = line.__pydantic_extra__, line.cluster or line.id or ""
     about = (line.label, _NOTHING, None, line.inverted, line.asked_in)
-    return Item(line.id, cluster, fields, (), *about)
+    return Item(line.id or "", cluster, fields, (), *about)
 
 
 def pair_item(line: PairItem) -> Item:
     """The item of a line with two candidates."""
     fields = {**line.fields, "task": line.task}
     condition = {"category": line.category} if line.category else {}
-    item = Item(line.id, line.cluster or line.id, fields, line.texts, line.label, condition)
+    name = line.id or ""
+    item = Item(name, line.cluster or name, fields, line.texts, line.label, condition)
     return replace(item, asked_in=line.asked_in)
 
 

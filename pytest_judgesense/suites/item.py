@@ -1,10 +1,18 @@
-"""The stimulus as a value."""
+"""The stimulus as a value.
+
+An item is known by its texts. A user's file may state an id; where it states none, the item is
+called by the digest of what it shows, so that rows that are inserted, moved or deleted give no
+other item another name.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pytest_judgesense.errors import told_apart
@@ -12,6 +20,9 @@ from pytest_judgesense.trial import LABEL, Condition, Order, People, majority
 
 ITEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _LONGEST: Final = 60
+# Before the digits of the digest, in the id of an item that states none; and how many these are.
+_BY_TEXTS: Final = "x-"
+_DIGITS: Final = 10
 
 
 def item_id(name: str) -> str:
@@ -27,7 +38,8 @@ class Item:
     """One stimulus.
 
     Attributes:
-        id: short name, part of every trial id; it never reaches a judge.
+        id: short name, part of every trial id; it never reaches a judge. Empty until `named`, of
+            an item whose line states none.
         cluster: the independent unit that it belongs to.
         fields: the texts for the template's placeholders.
         contents: the two candidates of a pairwise item in the item's own order, otherwise empty.
@@ -40,6 +52,8 @@ class Item:
         times: how often it is asked for each replicate of the design.
         people: what people said of it, the ``stratum`` that it was drawn from, and whether it was
             ``picked`` to be labelled, or ``skipped``; see `Trial`.
+        taken: the fields that templates show or functions take; ``None`` for all.
+        place: where it stands in its file, such as ``line 17``, if its line states no id.
     """
 
     id: str
@@ -56,6 +70,34 @@ class Item:
     stratum: str = ""
     picked: bool = False
     skipped: bool = False
+    taken: frozenset[str] | None = field(default=None, repr=False)
+    place: str = field(default="", repr=False, compare=False)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its texts, whatever its id: 64 hexadecimal digits; see `digest_by`."""
+        return self.digest_by(self.taken)
+
+    def digest_by(self, taken: frozenset[str] | None) -> str:
+        """The digest of its contents in their own order, and of those fields that are ``taken``.
+
+        An item of which nothing is taken is known by all of its fields: so are items whose function
+        is declared in Python alone.
+        """
+        fields = {
+            name: text for name, text in self.fields.items() if taken is None or name in taken
+        }
+        if not fields and not self.contents:
+            fields = dict(self.fields)
+        return _digest({"contents": self.contents, "fields": fields})
+
+    @property
+    def balanced_order(self) -> Order:
+        """The order of a pair that is shown in one alone: that of the digest of its contents.
+
+        Every other item, and every other field, may come or go: the pair stays as it was shown.
+        """
+        return "ab" if int(_digest(self.contents), base=16) % 2 == 0 else "ba"
 
     @property
     def right(self) -> str | None:
@@ -79,3 +121,27 @@ class Item:
             return {**self.fields, "answer": self.contents[content == "2"]}
         first, second = self.contents if order == "ab" else self.contents[::-1]
         return {**self.fields, "a": first, "b": second}
+
+
+def _digest(value: object) -> str:
+    """SHA-256 of canonical JSON: keys in order, no blanks, ASCII alone."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def named(items: Iterable[Item], taken: frozenset[str] | None) -> Iterator[Item]:
+    """The items, which know what is ``taken`` of them, with ids for those whose lines state none.
+
+    An id is `_BY_TEXTS` and the first digits of the digest; further items with equal texts get
+    ``.2``, ``.3`` behind it, in their order.
+    """
+    alike: Counter[str] = Counter()
+    for item in items:
+        if item.id:
+            yield replace(item, taken=taken)
+            continue
+        name = f"{_BY_TEXTS}{item.digest_by(taken)[:_DIGITS]}"
+        alike[name] += 1
+        if alike[name] > 1:
+            name = f"{name}.{alike[name]}"
+        yield replace(item, id=name, cluster=item.cluster or name, taken=taken)

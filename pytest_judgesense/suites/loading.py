@@ -38,6 +38,7 @@ from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines
 from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
+from pytest_judgesense.suites.taken import fields_taken
 
 _Value = TypeVar("_Value", Template, DecisionSpace)
 
@@ -155,7 +156,9 @@ def _items(
     """The items of the first ``number`` lines, with what people said of them in the file."""
     refuse_columns_of_people(path, stimuli)
     stimuli, labelled = without_labels(stimuli)
-    stimuli = replace(stimuli, lines=stimuli.lines[:number], material=material.value)
+    taken = fields_taken(stimuli.form, path)
+    lines = stimuli.lines[:number]
+    stimuli = replace(stimuli, lines=lines, material=material.value, taken=taken)
     return with_labels(kind.read(stimuli), stimuli, labelled)
 
 

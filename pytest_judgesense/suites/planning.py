@@ -25,6 +25,7 @@ from pytest_judgesense.trial import (
 # Python reads no number of more than 4,300.
 _MOST_DIGITS: Final = 4_000
 _NUMBERS: Final = re.compile(r"(\d+)")
+_BOTH: Final[tuple[Order, ...]] = ("ab", "ba")
 
 
 class Shard(NamedTuple):
@@ -79,14 +80,15 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
     Raises:
         SuiteError: there are more than may be.
     """
-    # Which orders a template is shown in depends on the place of the item at most by odd and even.
-    orders = [[(t, orders_of(suite, t, parity)) for t in suite.templates] for parity in (0, 1)]
-    half = len(suite.items) // 2
+    # Which orders a template is shown in depends on the item at most by its own balanced one.
+    orders = {
+        order: [(template, orders_of(suite, template, order)) for template in suite.templates]
+        for order in _BOTH
+    }
     most = max((item.times for item in suite.items), default=1)
     shown = sum(
-        len(orders_of_template) * template.times * items * most
-        for of_parity, items in zip(orders, (len(suite.items) - half, half), strict=True)
-        for template, orders_of_template in of_parity
+        len(orders_of_template) * template.times * len(suite.items) * most
+        for template, orders_of_template in orders["ab"]
     )
     planned = shown * max(1, len(suite.temperatures)) * suite.replicates
     if planned > limits().trials:
@@ -94,8 +96,8 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
         raise beyond(SuiteError, problem, "trials", f"{planned} trials")
     return tuple(
         trial
-        for index, item in enumerate(suite.items)
-        for template, orders_of_template in orders[index % 2]
+        for item in suite.items
+        for template, orders_of_template in orders[own_order(suite, item)]
         if item.is_asked_in(template.id)
         for order in orders_of_template
         for temperature in suite.temperatures or (None,)
@@ -103,13 +105,17 @@ def plan_trials(suite: Suite) -> tuple[Trial, ...]:
     )
 
 
-def orders_of(suite: Suite, template: Template, index: int) -> tuple[Order, ...]:
-    """The presentation orders of the ``index``-th item under ``template``."""
+def own_order(suite: Suite, item: Item) -> Order:
+    """The order in which an item is shown where the suite shows each in one."""
+    return item.balanced_order if suite.orders == "balanced" else "ab"
+
+
+def orders_of(suite: Suite, template: Template, own: Order) -> tuple[Order, ...]:
+    """The presentation orders under ``template`` of the items whose `own_order` is ``own``."""
     # Candidates that are shown one by one have no order.
     if template.single or suite.orders == "ab":
         return ("ab",)
-    both: tuple[Order, ...] = ("ab", "ba")
-    return both if suite.orders == "both" else (both[index % 2],)
+    return _BOTH if suite.orders == "both" else (own,)
 
 
 def _replicates(

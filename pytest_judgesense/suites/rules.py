@@ -25,8 +25,8 @@ from typing import Final
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
-from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.planning import orders_of, plan_trials
+from pytest_judgesense.suites.item import ITEM_ID, Item
+from pytest_judgesense.suites.planning import orders_of, own_order, plan_trials
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.shortcuts import lexical_shortcut
 from pytest_judgesense.suites.suite import Suite, Template, derived
@@ -60,13 +60,25 @@ def lint_prompts(suite: Suite) -> tuple[LintFinding, ...]:
 
 
 def _found(suite: Suite, rules: Iterable[Rule]) -> tuple[LintFinding, ...]:
-    findings = (finding for rule in rules for finding in rule.find(suite))
     left = (
         finding
-        for finding in findings
+        for finding in _findings(suite, rules)
         if finding.severity == "error" or finding.rule not in suite.accepted
     )
     return tuple(sorted(left, key=lambda finding: finding.severity))
+
+
+def _findings(suite: Suite, rules: Iterable[Rule]) -> Iterator[LintFinding]:
+    """What the rules find; of items without ids of their own with their places in the file."""
+    places = {item.id: item.place for item in suite.items if item.place}
+
+    def placed(word: re.Match[str]) -> str:
+        return f"{word[0]} ({places[word[0]]})" if word[0] in places else word[0]
+
+    for rule in rules:
+        for finding in rule.find(suite):
+            where = ITEM_ID.sub(placed, finding.where) if places else finding.where
+            yield finding._replace(where=where)
 
 
 def _rules(suite: Suite, *, loading: bool) -> list[Rule]:
@@ -75,7 +87,7 @@ def _rules(suite: Suite, *, loading: bool) -> list[Rule]:
 
 
 def _refuse(suite: Suite, rules: Iterable[Rule]) -> None:
-    for finding in (finding for rule in rules for finding in rule.find(suite)):
+    for finding in _findings(suite, rules):
         parts = {"found": finding.found, "expected": finding.expected, "remedy": finding.remedy}
         raise SuiteError(f"{finding.where} {finding.what}", **parts)
 
@@ -113,24 +125,24 @@ def prompts_of(suite: Suite) -> Iterator[tuple[str, dict[Order, dict[str, str]]]
     """
     orders: tuple[Order, ...] = ("ab", "ba")
     wordings = {t.id: "\n\n".join(filter(None, (t.system, t.text))) for t in suite.templates}
-    # Which templates show an order depends on the place of the item at most by being odd or even.
-    shown = [
-        [
+    # Which templates show an order depends on the item at most by its own balanced one.
+    shown = {
+        own: [
             (order, templates)
             for order in orders
             if (
                 templates := [
                     (t, wordings[t.id])
                     for t in suite.templates
-                    if order in orders_of(suite, t, parity)
+                    if order in orders_of(suite, t, own)
                 ]
             )
         ]
-        for parity in (0, 1)
-    ]
-    for index, item in enumerate(suite.items):
+        for own in orders
+    }
+    for item in suite.items:
         prompts: dict[Order, dict[str, str]] = {}
-        for order, templates in shown[index % 2]:
+        for order, templates in shown[own_order(suite, item)]:
             texts = item.texts(order)
             prompts[order] = {
                 t.id: fill(
@@ -428,7 +440,7 @@ def _label_visible(suite: Suite) -> Iterator[LintFinding]:
 
 def _repeated_prompts(suite: Suite) -> Iterator[LintFinding]:
     """Items whose two orders are one request; for several items see `_duplicates`."""
-    if sum(len(orders_of(suite, template, 0)) for template in suite.templates) == 1:
+    if sum(len(orders_of(suite, template, "ab")) for template in suite.templates) == 1:
         return  # an item has one prompt
     prompts_by_item = (
         (item, [*chain(*map(dict.values, by.values()))]) for item, by in prompts_of(suite)

@@ -425,13 +425,14 @@ class ContentItem(BaseModel):
     """A line with one content: its fields are those that the templates name, all texts.
 
     ``inverted`` names templates whose labels mean the opposite on this line, for lines with their
-    own prompts; ``asked_in`` the only templates that ask about this line, if not all do.
+    own prompts; ``asked_in`` the only templates that ask about this line, if not all do. Without an
+    ``id`` it is called by the digest of its texts.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, str] = Field(init=False)
 
-    id: Slug
+    id: Slug | None = None
     label: str | None = None
     difficulty: Difficulty | None = None
     cluster: str | None = None
@@ -443,10 +444,10 @@ class PairItem(Form):
     """A line with two candidates; ``label`` names the better one, ``1`` or ``2``.
 
     ``fields`` are further texts that templates may name; ``asked_in`` the only templates that ask
-    about this line, if not all do.
+    about this line, if not all do. Without an ``id`` it is called by the digest of its texts.
     """
 
-    id: Slug
+    id: Slug | None = None
     task: str
     fields: dict[str, str] = {}
     texts: tuple[str, str]

@@ -8,8 +8,8 @@ file: line, column, value.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from pytest_judgesense.errors import SuiteError, did_you_mean
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import DEEPEST, beyond, json_value, limits, well_formed_value
 from pytest_judgesense.rows import csv_rows, json_rows
-from pytest_judgesense.suites.item import item_id
+from pytest_judgesense.suites.item import Item, item_id, named
 from pytest_judgesense.suites.schema import STRATUM, SuiteForm
 from pytest_judgesense.trial import as_whole
 
@@ -42,8 +42,8 @@ class Misfit(NamedTuple):
     expected: str
 
 
-# From a row of a user's file and its line number to the line of a suite; or the fault.
-Adapt = Callable[["Stimuli", int, dict[str, Any]], "dict[str, Any] | Misfit"]
+# From a row of a user's file to the line of a suite; or the fault.
+Adapt = Callable[["Stimuli", dict[str, Any]], "dict[str, Any] | Misfit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class Stimuli:
     """The source of the items of a suite: those lines that the design uses, with their numbers.
 
     ``user_names``: whether names and labels are those of the user, not of suites; ``material``:
-    what the kind makes items with beside the lines.
+    what the kind makes items with beside the lines; ``taken``: the fields that templates show or
+    functions take.
     """
 
     form: SuiteForm
@@ -59,6 +60,7 @@ class Stimuli:
     lines: Sequence[tuple[int, Any]]
     user_names: bool = False
     material: Any = None
+    taken: frozenset[str] | None = None
 
     @property
     def rows(self) -> list[Any]:
@@ -70,30 +72,46 @@ class Stimuli:
         return self.form.stimuli.renamed
 
     def parse(self, model: type[_Line], adapt: Adapt | None = None) -> list[_Line]:
-        """The lines as values of ``model``, which has an ``id``; a user's lines by ``adapt``.
+        """The lines as values of ``model``, in their order; a user's lines by ``adapt``.
+
+        The ``id`` of a value is ``None`` where the line states none and the model permits that.
 
         Raises:
             SuiteError: lines are not of the form, or repeat an id; it names them, at most three.
         """
         if not self.user_names and (lines := self._parsed_at_once(model)):
             return lines
-        parsed: dict[str, tuple[int, _Line]] = {}
+        parsed: list[tuple[int, _Line]] = []
+        line_of: dict[str, int] = {}
         wrong: list[tuple[int, Misfit]] = []
         for number, row in self.lines:
-            read = self._read(model, number, row, adapt)
+            read = self._read(model, row, adapt)
             if isinstance(read, list):
                 wrong += [(number, misfit) for misfit in read]
                 continue
-            identifier: str = read.id  # type: ignore[attr-defined]
-            if identifier in parsed:
-                repeated = f"{identifier!r}, which {self.word} {parsed[identifier][0]} has"
+            identifier: str | None = read.id  # type: ignore[attr-defined]
+            if identifier is not None and line_of.setdefault(identifier, number) != number:
+                repeated = f"{identifier!r}, which {self.word} {line_of[identifier]} has"
                 once = "every id once: trial ids are made of it"
                 wrong.append((number, Misfit("id", repeated, once)))
             else:
-                parsed[identifier] = number, read
+                parsed.append((number, read))
         if wrong:
-            raise self._refused(wrong, [number for number, _ in parsed.values()])
-        return [line for _, line in parsed.values()]
+            raise self._refused(wrong, [number for number, _ in parsed])
+        return [line for _, line in parsed]
+
+    def named(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items of its lines, in their order, with ids and places; see `suites.item.named`."""
+        placed = (
+            item if item.id else replace(item, place=f"{self.word} {number}")
+            for (number, _), item in zip(self.lines, items, strict=True)
+        )
+        return named(placed, self.taken)
+
+    def names(self, lines: Sequence[Any]) -> Iterator[str]:
+        """What errors call the items of parsed ``lines``: their ids, else their places."""
+        for (number, _), line in zip(self.lines, lines, strict=True):
+            yield line.id or f"in {self.word} {number}"
 
     def _parsed_at_once(self, model: type[_Line]) -> list[_Line]:
         """The lines if all are right: in half the time, and without a word about what is wrong."""
@@ -101,16 +119,14 @@ class Stimuli:
             lines = _of_many(model).validate_python(self.rows)
         except ValidationError:
             return []
-        ids = {line.id for line in lines}
-        return lines if len(ids) == len(lines) else []
+        ids = [line.id for line in lines if line.id is not None]
+        return lines if len({*ids}) == len(ids) else []
 
-    def _read(
-        self, model: type[_Line], number: int, row: Any, adapt: Adapt | None
-    ) -> _Line | list[Misfit]:
+    def _read(self, model: type[_Line], row: Any, adapt: Adapt | None) -> _Line | list[Misfit]:
         if self.user_names and isinstance(row, dict):
             row = self._renamed(row)
             if adapt is not None:
-                row = adapt(self, number, row)
+                row = adapt(self, row)
         if isinstance(row, Misfit):
             return [row]
         try:
@@ -238,13 +254,10 @@ def text_of(value: Any) -> str | None:
     return str(value)
 
 
-def row_id(stimuli: Stimuli, value: Any, number: int) -> str:
-    """An id from a user's file, as ids are: with a digest where characters were lost.
-
-    Without one it is the line, as in ``line-17``, or the item of a JSON list.
-    """
+def stated_id(value: Any) -> str | None:
+    """An id from a user's file, as ids are, with a digest where characters were lost; or none."""
     name = text_of(value)
-    return f"{stimuli.word}-{number}" if name is None else item_id(name)
+    return None if name is None or not name.strip() else item_id(name)
 
 
 def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:

@@ -100,7 +100,7 @@ class Suite:
             shares the recordings of its suite.
         digest: of everything that determines the questions and how they are counted.
         orders: ``both`` presentation orders, ``ab`` alone, or ``balanced`` (one order an item,
-            in turn); only ``ab`` where items have one content.
+            by its contents); only ``ab`` where items have one content.
         temperature: ``None`` leaves it to the judge, like ``max_tokens``, ``seed`` and ``top_p``.
         most_tokens: the budget of judges that declare neither reasoning nor a larger one than the
             default; ``None`` leaves it to the judge.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from pytest_judgesense.instruments.ladder.estimators import verify_identity
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.profile import sketch
 from pytest_judgesense.stats.proportions import wilson
-from pytest_judgesense.trial import Order
+from pytest_judgesense.trial import Judgment, Order
 
 from .building import LADDER, SLOTS, VACUUM, both_orders, cell, estimate, judgment
 
@@ -210,10 +211,10 @@ def test_a_pair_without_a_verdict_in_one_order_is_no_liking_for_a_slot() -> None
                 "the better content in the first slot in 20 of 20 calls",
             ),
         ),
-        # Twice as many calls in order ab, without labels.
+        # Four times as many calls in order ab, without labels.
         (
-            [("ab", None), ("ab", None), ("ba", None)],
-            ("contents are not balanced over the slots", "order ab in 20 of 30 calls"),
+            [*[("ab", None)] * 4, ("ba", None)],
+            ("contents are not balanced over the slots", "order ab in 40 of 50 calls"),
         ),
     ],
 )
@@ -311,3 +312,58 @@ def test_without_a_decisive_answer_there_is_no_first_slot_rate() -> None:
 def test_a_judge_that_is_right_about_one_content_throughout_is_not_flagged() -> None:
     of = cell(VACUUM, both_orders("p", [("A", "B"), ("A", "B")], label="1"))
     assert estimate(of, "first_slot_rate").flags == ()
+
+
+def _in_one_order(orders: str, verdicts: str) -> list[Judgment]:
+    """An item a letter: shown in the order that begins with it, answered with the slot."""
+    return [
+        judgment(f"i{place}", verdict, order="ab" if order == "a" else "ba")
+        for place, (order, verdict) in enumerate(zip(orders, verdicts, strict=True))
+    ]
+
+
+def test_a_share_over_single_orders_is_the_mean_of_the_shares_in_both() -> None:
+    # In order ab 6 of 9 name the first slot, in ba 1 of 6: (6/9 + 1/6) / 2 = 5/12; 7/15 pooled.
+    of = cell(SLOTS, _in_one_order("a" * 9 + "b" * 6, "AAAAAABBB" + "ABBBBB"))
+    rate, bias = estimate(of, "first_slot_rate"), estimate(of, "side_bias")
+    assert rate.value == pytest.approx(5 / 12)
+    assert bias.value == pytest.approx(1 / 2 - 5 / 12)
+    assert (rate.count, rate.n, rate.flags, bias.flags) == (None, 15, (), ())
+    # Wilson's interval of so large a share of so many calls.
+    assert rate.interval == wilson(15 * 5 / 12, 15)
+
+
+def test_a_liking_for_a_content_is_none_for_a_slot_however_orders_fell() -> None:
+    # Content 1 throughout: slot A in order ab, slot B in ba.
+    of = cell(SLOTS, _in_one_order("a" * 11 + "b" * 5, "A" * 11 + "B" * 5))
+    assert estimate(of, "first_slot_rate").value == 0.5
+    bias = estimate(of, "side_bias")
+    assert (bias.value, bias.flags) == (0.0, ())
+    assert bias.clustered is not None
+    assert bias.clustered.lower == 0.0
+
+
+def test_a_mean_of_shares_in_both_orders_is_computed_again_from_its_clusters() -> None:
+    of = cell(SLOTS, _in_one_order("a" * 9 + "b" * 6, "AAAAAABBB" + "ABBBBB"))
+    for name, value in (("first_slot_rate", 5 / 12), ("side_bias", 1 / 12)):
+        made = estimate(of, name).anew
+        assert made is not None
+        data = made()
+        sums = [float(np.sum(column)) for column in data.columns]
+        assert data.value(*sums, float(len(data.clusters))) == pytest.approx(value)
+
+
+@given(st.lists(st.sampled_from(["aA", "aB", "bA", "bB"]), min_size=4, max_size=24))
+def test_bounds_over_single_orders_rise_with_every_first_slot(calls: list[str]) -> None:
+    orders, verdicts = ("".join(letters) for letters in zip(*calls, strict=True))
+    if len({*orders}) < 2 or "B" not in verdicts:
+        return
+    one_more = verdicts.replace("B", "A", 1)
+    before, after = (
+        estimate(cell(SLOTS, _in_one_order(orders, of)), "first_slot_rate").clustered
+        for of in (verdicts, one_more)
+    )
+    assert before is not None
+    assert after is not None
+    assert after.lower_bound >= before.lower_bound - 1e-6
+    assert after.upper_bound >= before.upper_bound - 1e-6

@@ -109,21 +109,23 @@ def _better_slot(trial: Trial) -> str:
 
 
 @pytest.mark.parametrize("name", PAIRWISE)
-@pytest.mark.parametrize("preset", [None, "published"])
-def test_the_better_option_is_in_slot_a_for_half_of_the_items(
-    name: str, preset: str | None
-) -> None:
-    trials = plan_trials(_suite(name, preset))
-    for order in ("ab", "ba") if preset is None else (None,):
-        shown = {t.item: _better_slot(t) for t in trials if order in (None, t.order)}
-        slots = Counter(shown.values())
-        assert abs(slots["A"] - slots["B"]) <= len(shown) % 2
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_the_better_option_is_in_slot_a_for_half_of_the_items(name: str, order: str) -> None:
+    trials = plan_trials(_suite(name))
+    shown = {t.item: _better_slot(t) for t in trials if t.order == order}
+    slots = Counter(shown.values())
+    assert abs(slots["A"] - slots["B"]) <= len(shown) % 2
 
 
 @pytest.mark.parametrize("name", PAIRWISE)
-def test_the_published_order_is_balanced(name: str) -> None:
-    orders = Counter(t.order for t in plan_trials(_suite(name, "published")) if t.template == "t1")
-    assert orders == {"ab": 13, "ba": 12}
+def test_in_the_published_order_slot_and_content_are_told_apart(name: str) -> None:
+    shown = {t.item: t for t in plan_trials(_suite(name, "published"))}.values()
+    # What is under a quarter is flagged.
+    for share in (
+        sum(trial.order == "ab" for trial in shown) / len(shown),
+        sum(_better_slot(trial) == "A" for trial in shown) / len(shown),
+    ):
+        assert 0.25 <= share <= 0.75
 
 
 @pytest.mark.parametrize("name", PARAPHRASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -41,12 +42,13 @@ def test_a_csv_with_columns_of_its_own(load: Load) -> None:
         "Part.,Bye.,,TIE\nWait.,One.,Two.,\n"
     )
     suite = load(PAIRWISE, "own.csv", text, COLUMNS)
-    # Called by the line at which they begin.
-    assert [item.id for item in suite.items] == ["line-2", "line-3", "line-5", "line-6"]
+    assert [item.id for item in suite.items] == [f"x-{item.digest[:10]}" for item in suite.items]
+    # The lines at which they begin.
+    assert [item.place for item in suite.items] == ["line 2", "line 3", "line 5", "line 6"]
     assert [item.label for item in suite.items] == ["1", "2", "tie", None]
     assert suite.items[1].fields == {"task": "Thank,\nplease."}
     assert suite.items[2].contents == ("Bye.", "")  # an answer may be empty
-    assert suite.items[0].cluster == "line-2"
+    assert suite.items[0].cluster == suite.items[0].id
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,9 @@ def test_columns_that_are_called_like_fields_need_no_table(
 ) -> None:
     (item,) = load(PAIRWISE, file, text).items
     assert (item.fields, item.contents) == ({"task": "Greet."}, ("Hello.", "Go, away."))
-    assert item.id == ("item-1" if file == "own.json" else "line-2")
+    shown = b'{"contents":["Hello.","Go, away."],"fields":{"task":"Greet."}}'
+    assert item.id == f"x-{hashlib.sha256(shown).hexdigest()[:10]}"
+    assert item.place == ("item 1" if file == "own.json" else "line 2")
 
 
 def test_json_lines_with_columns(load: Load) -> None:
@@ -103,8 +107,25 @@ def test_numbers_and_booleans_of_json_are_texts(load: Load) -> None:
     suite = load(toml, "own.json", json.dumps(rows))
     assert [(item.id, item.fields, item.label) for item in suite.items] == [
         ("3", {"text": "5"}, "1"),
-        ("item-2", {"text": "true"}, "2"),  # the list stands on one line
+        (suite.items[1].id, {"text": "true"}, "2"),
     ]
+    # The list stands on one line.
+    assert (suite.items[1].id[:2], suite.items[1].place) == ("x-", "item 2")
+
+
+def test_json_lines_of_suites_need_no_id(load: Load) -> None:
+    lines = ['{"text": "x", "label": "YES"}', '{"text": "y", "label": "NO", "id": "known"}']
+    first, second = load(CONTENT, "items.jsonl", "\n".join(lines)).items
+    assert (first.id, first.place) == (f"x-{first.digest[:10]}", "line 1")
+    assert (second.id, second.place) == ("known", "")
+
+
+def test_errors_about_items_without_ids_name_their_lines(load: Load) -> None:
+    lines = ['{"text": "x", "label": "YES"}', '{"text": "y", "label": "MAYBE"}']
+    with pytest.raises(SuiteError, match=r"x-[0-9a-f]{10} \(line 2\)"):
+        load(CONTENT, "items.jsonl", "\n".join(lines))
+    with pytest.raises(SuiteError, match=r"item in line 1 of suite \S+ inverts a template"):
+        load(CONTENT, "items.jsonl", '{"text": "x", "label": "YES", "inverted": ["t9"]}')
 
 
 def test_an_id_that_no_id_can_be_keeps_what_it_can(load: Load) -> None:

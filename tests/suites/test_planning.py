@@ -41,11 +41,19 @@ def test_items_templates_orders_and_replicates_are_crossed(suite: Suite) -> None
     assert Counter(trial.replicate for trial in trials) == {1: 12, 2: 12, 3: 12}
 
 
-def test_balanced_asks_each_item_in_one_order_in_turn(suite: Suite) -> None:
+def test_balanced_asks_each_item_in_the_order_of_its_contents(suite: Suite) -> None:
     templates = tuple(Template(f"t{i}", "x") for i in (1, 2))
-    trials = plan_trials(replace(suite, orders="balanced", templates=templates))
+    items = tuple(
+        replace(suite.items[0], id=f"p{n}", contents=(f"{n}", "other")) for n in range(40)
+    )
+    asked = replace(suite, orders="balanced", templates=templates, items=items)
     # One order an item, whatever the template: slot verdicts of a pair are compared within it.
-    assert {(t.item, t.order) for t in trials} == {("p1", "ab"), ("p2", "ba"), ("p3", "ab")}
+    orders = {(trial.item, trial.order) for trial in plan_trials(asked)}
+    assert orders == {(item.id, item.balanced_order) for item in items}
+    assert {order for _, order in orders} == {"ab", "ba"}
+    # Items that come, go or move change the order of no other.
+    fewer = replace(asked, items=items[:0:-2])
+    assert {(trial.item, trial.order) for trial in plan_trials(fewer)} < orders
 
 
 def test_a_trial_carries_label_cluster_and_condition_of_its_item(suite: Suite) -> None:

@@ -27,7 +27,7 @@ from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import Slug, SuiteForm
 from pytest_judgesense.suites.shortcuts import FEWEST_ITEMS, length
 from pytest_judgesense.suites.space import position
-from pytest_judgesense.suites.stimuli import Misfit, Stimuli, row_id, text_of
+from pytest_judgesense.suites.stimuli import Misfit, Stimuli, stated_id, text_of
 from pytest_judgesense.suites.suite import Suite
 
 # Rank correlation of length and human grade from which length is a way to the grades.
@@ -46,7 +46,7 @@ class RubricLine(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, str] = Field(init=False)
 
-    id: Slug
+    id: Slug | None = None
     output: str
     task: str = ""
     reference: str | None = None
@@ -55,10 +55,10 @@ class RubricLine(BaseModel):
     cluster: str | None = None
 
 
-def _line_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str, Any] | Misfit:
+def _line_of_row(_stimuli: Stimuli, row: dict[str, Any]) -> dict[str, Any] | Misfit:
     """The line of a row with a user's columns: human grades are in ``human.CRITERION``."""
     optional = {*RubricLine.model_fields} - {OUTPUT}
-    line: dict[str, Any] = {"id": row_id(stimuli, row.get("id"), number)}
+    line: dict[str, Any] = {"id": stated_id(row.get("id"))}
     people: dict[str, Any] = {}
     for name, value in row.items():
         text = text_of(value)
@@ -72,11 +72,16 @@ def _line_of_row(stimuli: Stimuli, number: int, row: dict[str, Any]) -> dict[str
 
 
 def _items(stimuli: Stimuli) -> Iterator[Item]:
+    return stimuli.named(_of_lines(stimuli))
+
+
+def _of_lines(stimuli: Stimuli) -> Iterator[Item]:
     criteria = stimuli.form.space.graded
     scales = {criterion.name: criterion.labels for criterion in criteria} or {
         OVERALL: tuple(stimuli.form.space.labels)
     }
-    for line in stimuli.parse(RubricLine, _line_of_row):
+    lines = stimuli.parse(RubricLine, _line_of_row)
+    for called, line in zip(stimuli.names(lines), lines, strict=True):
         condition: dict[str, str | int | float] = {WORDS: length(line.output)}
         if line.system is not None:
             condition[SYSTEM] = line.system
@@ -86,7 +91,7 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
             grade = _human_grade(value, scales[name]) if name in scales else None
             if grade is None:
                 raise SuiteError(
-                    f"item {line.id} of suite {stimuli.form.name} has a human grade of no scale",
+                    f"item {called} of suite {stimuli.form.name} has a human grade of no scale",
                     found=f"{name} = {value!r}",
                     expected="; ".join(f"{n}: {', '.join(of)}" for n, of in scales.items()),
                     remedy="fix the grade, or [space]",
@@ -97,7 +102,8 @@ def _items(stimuli: Stimuli) -> Iterator[Item]:
             fields["reference"] = line.reference
         # The graded text is the last.
         fields[OUTPUT] = line.output
-        yield Item(line.id, line.cluster or line.id, fields, (), None, condition)
+        name = line.id or ""
+        yield Item(name, line.cluster or name, fields, (), None, condition)
 
 
 def _human_grade(value: object, labels: Sequence[str]) -> str | None:

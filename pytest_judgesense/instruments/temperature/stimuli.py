@@ -41,13 +41,17 @@ class GradedItem(PairItem):
 
 
 def _items(stimuli: Stimuli) -> Iterator[Item]:
+    return stimuli.named(_of_lines(stimuli))
+
+
+def _of_lines(stimuli: Stimuli) -> Iterator[Item]:
     for line in stimuli.parse(GradedItem):
         fields = dict(line.fields) | {"task": line.task}
         if line.reference is not None:
             fields["reference"] = with_elements(line.reference, line.elements)
         yield Item(
-            id=line.id,
-            cluster=line.cluster or line.id,
+            id=line.id or "",
+            cluster=line.cluster or line.id or "",
             fields=fields,
             contents=line.texts,
             label=line.label,

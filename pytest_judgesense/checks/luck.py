@@ -27,7 +27,12 @@ from typing import Any, Final, NamedTuple
 from pytest_judgesense.checks.drift import DriftOutcome
 from pytest_judgesense.checks.outcome import Assessment, DecisionRule, Outcome
 from pytest_judgesense.checks.regression import RegressionOutcome
-from pytest_judgesense.estimate import distance_from_half, share_of
+from pytest_judgesense.estimate import (
+    distance_from_half,
+    distance_of_weights,
+    share_of,
+    share_of_weights,
+)
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats import redraw
 from pytest_judgesense.stats.inputs import cluster_sums
@@ -35,6 +40,8 @@ from pytest_judgesense.stats.inputs import cluster_sums
 # Bounds take as long as the rest of a check, so fewer sessions are drawn for them.
 _DRAWS, _DRAWS_OF_BOUNDS = 1000, 200
 _LEVEL: Final = 0.95
+_SHARES: Final = (share_of, share_of_weights)
+_DISTANCES: Final = (distance_from_half, distance_of_weights)
 
 
 class Draws(NamedTuple):
@@ -89,8 +96,8 @@ def _lost(finding: Assessment, rule: DecisionRule, draws: Draws) -> Any:
         values = redraw.drawn_values(anew.value, sums, draws.counts)
         # A value without any drawn unit is not measured and does not pass.
         return ~(values >= bar) if floor else ~(values <= bar)
-    counted, sizes = sums[0], sums[-1]
-    if anew.value not in (share_of, distance_from_half) or not sizes.all():
+    counted, sizes = sums[:2]
+    if anew.value not in (*_SHARES, *_DISTANCES) or not sizes.all():
         return None
     level = _LEVEL if confident else 1 - rule.alpha
     interval = finding.estimate.clustered
@@ -98,7 +105,7 @@ def _lost(finding: Assessment, rule: DecisionRule, draws: Draws) -> Any:
     ones = redraw.drawn_reaching(draws.counts, counted, sizes, level, each)
     zeros = redraw.drawn_reaching(draws.counts, sizes - counted, sizes, level, each)
     # A share lies below the bar if its complement lies above the bar's complement.
-    folded = anew.value is distance_from_half
+    folded = anew.value in _DISTANCES
     if confident and folded:
         return ~(ones(0.5 - bar) & zeros(0.5 - bar))
     if confident:

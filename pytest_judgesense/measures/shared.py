@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
+from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 from pytest_judgesense.trial import Design, Judgment
 
@@ -17,6 +18,17 @@ _POSITIONAL: Final = Evidence("pairs won by a slot")
 _of_pairs: Final = partial(Measure, unit="canonical pair")
 _bound: Final = partial(_of_pairs, direction="lower", gate="bound", best="units")
 _ceiling: Final = partial(Measure, direction="lower", unit="call", gate="ceiling", best="units")
+
+
+def _of_side(estimate: Estimate) -> str:
+    """The sentence about a side bias: without a count it is a mean of both orders."""
+    if estimate.count is None:
+        return (
+            f"the first slot's share lies {compact(estimate.value or 0.0)} from one half, the mean "
+            f"of both orders ({estimate.n} decisive answers)"
+        )
+    return f"the first slot gets {estimate.count:g} of {estimate.n} decisive answers"
+
 
 SIDE_BIAS: Final = Measure(
     name="side_bias",
@@ -27,7 +39,7 @@ SIDE_BIAS: Final = Measure(
     bounds=(0.0, 0.5),
     evidence=_POSITIONAL,
     best="half",
-    sentence="the first slot gets {count} of {n} decisive answers",
+    phrased=_of_side,
     brief=Brief("side bias"),
 )
 FIRST_SLOT_RATE: Final = Measure(

@@ -67,6 +67,7 @@ INSTRUMENTS: Final = (
             ),
             SIDE_BIAS.taken_by(estimates)._replace(
                 evidence=Evidence("pairs won by a slot", finders.positional, whole=True),
+                phrased=None,
                 sentence="the first side wins {count} of {n} debates",
             ),
             measures.SCORE_VARIANCE.taken_by(estimates, finders.score_variance),

@@ -2,42 +2,39 @@
 
 Read with ``git ls-tree`` and ``git cat-file``, for those take the bytes of a blob as they are:
 ``git archive`` runs smudge filters, leaves out what is marked ``export-ignore`` and expands
-``export-subst``. Nothing is fetched, nothing in the repository is changed, and no variable of the
-environment leads git to another repository.
+``export-subst``. A name has one meaning or is refused: git would take a tag ``origin/main`` for the
+branch of that name.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.limits import beyond, limits
+from pytest_judgesense.repository import NoRevision, Repository, said
 
 # Put before the name of a revision, where a file could be named as well.
 REVISION: Final = "git:"
-_ELSEWHERE: Final = (
-    "GIT_DIR",
-    "GIT_COMMON_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-)
-_TIMEOUT_S: Final = 60
 _LINK, _SUBMODULE = "120000", "160000"
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
-
-
-class NoRevision(UsageError):
-    """Git, the repository or the revision is not there, so nothing can be read of it."""
+_PARENTS: Final = ("HEAD^", "HEAD~", "HEAD~1", "HEAD^1")
+# Where git looks for a name, by gitrevisions(7).
+_PLACES: Final = (
+    "refs/{}",
+    "refs/tags/{}",
+    "refs/heads/{}",
+    "refs/remotes/{}",
+    "refs/remotes/{}/HEAD",
+)
+# What follows a name: its parents, its reflog, a path in it.
+_SUFFIX: Final = re.compile(r"[\^~:]|@\{")
+# A whole id has 40 digits or 64, and means its object whatever else is called so.
+_ABBREVIATION: Final = re.compile(r"[0-9a-fA-F]{4,39}")
 
 
 class NoParent(NoRevision):
@@ -46,17 +43,16 @@ class NoParent(NoRevision):
 
 @dataclass(frozen=True)
 class Revision:
-    """A commit of the repository that holds ``folder``.
+    """A commit of the repository whose working tree holds a folder.
 
     Attributes:
         name: the revision as its user wrote it.
         commit: its full id.
-        root: the folder at the top of the repository.
     """
 
     name: str
     commit: str
-    root: Path
+    _repository: Repository = field(repr=False)
     _modes: Mapping[str, tuple[str, str]] = field(repr=False)  # (mode, object) by path
 
     @classmethod
@@ -65,18 +61,26 @@ class Revision:
 
         Raises:
             NoParent: ``name`` asks for the parent of a commit that has none.
-            NoRevision: there is no git, no repository, or no such commit; it says what to do.
+            NoRevision: there is no git, no repository, no such commit or more than one, or objects
+                of it are missing; it says what to do.
         """
-        root = Path(_output(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n"))
-        commit = _commit(name, root)
-        listed = _output(root, "ls-tree", "-r", "-z", "--full-tree", commit)
+        repository = Repository.around(folder)
+        commit = _commit(name, repository)
+        listed = repository.ask("ls-tree", "-r", "-z", "--full-tree", commit)
+        if listed.returncode:
+            raise _incomplete(name, repository, said(listed))
         modes = {}
-        for entry in listed.split(b"\0"):
+        for entry in listed.stdout.split(b"\0"):
             if entry:
                 head, _, path = entry.partition(b"\t")
                 mode, _, blob = head.decode().split()
                 modes[os.fsdecode(path)] = (mode, blob)
-        return cls(name, commit, root, modes)
+        return cls(name, commit, repository, modes)
+
+    @property
+    def root(self) -> Path:
+        """The folder at the top of the working tree."""
+        return self._repository.root
 
     def holds(self, path: Path) -> bool:
         """Whether a file stood at this path of the working tree."""
@@ -92,17 +96,13 @@ class Revision:
         """Write the files as they stood, at their place below ``folder``.
 
         Raises:
-            NoRevision: one is a link, belongs to a submodule, or is a pointer of Git LFS.
+            NoRevision: one is a link, belongs to a submodule, is a pointer of Git LFS, is larger
+                than ``file_bytes``, or is missing in the repository.
         """
-        places = sorted({self._place(path) for path in paths})
-        for place, content in zip(places, self._contents(places), strict=True):
-            if content.startswith(_POINTER):
-                raise NoRevision(
-                    f"{place} is a pointer of Git LFS at {self.name}: its content is not in git",
-                    expected="a file whose content git holds",
-                    remedy="save a baseline instead: pytest --judge-save-baseline PATH, or take "
-                    "the file out of LFS (.gitattributes)",
-                )
+        blobs = {place: self._blob(place) for place in sorted({*map(self._place, paths)})}
+        self._check_sizes(blobs)
+        for place, blob in blobs.items():
+            content = self._content(place, blob)
             path = folder / place
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
@@ -125,29 +125,45 @@ class Revision:
             )
         return PurePosixPath(_resolved(path).relative_to(_resolved(self.root))).as_posix()
 
-    def _contents(self, places: Iterable[str]) -> list[bytes]:
-        blobs = []
-        for place in places:
-            mode, blob = self._modes[place]
-            if mode in (_LINK, _SUBMODULE):
-                what = "a symbolic link" if mode == _LINK else "a submodule"
-                raise NoRevision(
-                    f"{place} is {what} at {self.name}",
-                    expected="a file whose content this repository holds",
-                    remedy="save a baseline instead: pytest --judge-save-baseline PATH",
-                )
-            blobs.append(blob)
-        if not blobs:
-            return []
-        text = "".join(f"{blob}\n" for blob in blobs).encode()
-        output = memoryview(_output(self.root, "cat-file", "--batch", given=text))
-        contents, start = [], 0
-        for _ in blobs:
-            end = bytes(output[start : start + 200]).index(b"\n") + start
-            size = int(bytes(output[start:end]).split()[2])
-            contents.append(bytes(output[end + 1 : end + 1 + size]))
-            start = end + 1 + size + 1
-        return contents
+    def _blob(self, place: str) -> str:
+        """The id of the content of a file."""
+        mode, blob = self._modes[place]
+        if mode in (_LINK, _SUBMODULE):
+            what = "a symbolic link" if mode == _LINK else "a submodule"
+            raise NoRevision(
+                f"{place} is {what} at {self.name}",
+                expected="a file whose content this repository holds",
+                remedy="save a baseline instead: pytest --judge-save-baseline PATH",
+            )
+        return blob
+
+    def _check_sizes(self, blobs: Mapping[str, str]) -> None:
+        """Refuse contents that are missing or too large before one is read."""
+        ids = "".join(f"{blob}\n" for blob in blobs.values())
+        # A line each: its id, its kind and its size, or its id and `missing`.
+        answer = self._repository.ask("cat-file", "--batch-check", given=ids.encode())
+        if answer.returncode:
+            raise _incomplete(self.name, self._repository, said(answer))
+        for place, line in zip(blobs, answer.stdout.decode().splitlines(), strict=True):
+            size = line.split()[-1]
+            if size == "missing":
+                raise _incomplete(self.name, self._repository, f"{place} is missing ({line})")
+            if int(size) > limits().file_bytes:
+                fault = f"{place} is too large at {self.name}"
+                raise beyond(NoRevision, fault, "file_bytes", f"{size} bytes")
+
+    def _content(self, place: str, blob: str) -> bytes:
+        answer = self._repository.ask("cat-file", "blob", blob)
+        if answer.returncode:
+            raise _incomplete(self.name, self._repository, said(answer))
+        if answer.stdout.startswith(_POINTER):
+            raise NoRevision(
+                f"{place} is a pointer of Git LFS at {self.name}: its content is not in git",
+                expected="a file whose content git holds",
+                remedy="save a baseline instead: pytest --judge-save-baseline PATH, or take "
+                "the file out of LFS (.gitattributes)",
+            )
+        return answer.stdout
 
 
 def _resolved(path: Path) -> Path:
@@ -155,16 +171,59 @@ def _resolved(path: Path) -> Path:
     return path.parent.resolve() / path.name if path.name else path.resolve()
 
 
-def _commit(name: str, root: Path) -> str:
-    found = _run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    if found.returncode == 0:
-        return found.stdout.decode().strip()
-    if _run(root, "rev-parse", "--verify", "--quiet", "HEAD").returncode:
-        raise NoParent(f"{root} has no commit yet", expected="a commit to compare with")
-    shallow = _output(root, "rev-parse", "--is-shallow-repository").strip() == b"true"
-    if name in ("HEAD^", "HEAD~", "HEAD~1", "HEAD^1") and not shallow:
-        raise NoParent(f"{name} is not there: HEAD has no parent", expected="an earlier commit")
-    raise NoRevision(
+def _commit(name: str, repository: Repository) -> str:
+    """The id of the commit that ``name`` means, which the repository holds."""
+    meanings = _meanings(_SUFFIX.split(name)[0], repository)
+    if len(meanings) > 1:
+        raise NoRevision(
+            f"{name!r} means several things in {repository.root}",
+            found=", ".join(meanings),
+            expected="the name of one branch, tag or commit",
+            remedy=f"write the one that is meant in full: {REVISION}{meanings[-1]}",
+        )
+    # Git would go on to look for a tag that is called refs/...
+    is_there = bool(meanings) or not name.startswith("refs/")
+    commit = _id(f"{name}^{{commit}}", repository) if is_there else None
+    if commit is None:
+        raise _no_commit(name, repository)
+    return commit
+
+
+def _meanings(name: str, repository: Repository) -> list[str]:
+    """The references that git could take for ``name``, and objects whose id begins so.
+
+    None for a whole id and for ``HEAD``, which stand before all others.
+    """
+    if name in ("", "@", "HEAD") or "\0" in name:
+        return []
+    places = [name] if name.startswith("refs/") else [place.format(name) for place in _PLACES]
+    # A pattern also lists what lies below it.
+    listed = repository.lines("for-each-ref", "--format=%(refname)", "--", *places)
+    references = [place for place in places if place in listed]
+    if references and _ABBREVIATION.fullmatch(name):
+        return [*references, *repository.lines("rev-parse", f"--disambiguate={name}")]
+    return references
+
+
+def _id(name: str, repository: Repository) -> str | None:
+    """The id that ``name`` stands for; git may not hold its object."""
+    if "\0" in name:
+        return None
+    answer = repository.ask("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+    return answer.stdout.decode().strip() if answer.returncode == 0 else None
+
+
+def _no_commit(name: str, repository: Repository) -> NoRevision:
+    """The error for a name that stands for no commit that is there."""
+    root, shallow = repository.root, repository.is_shallow
+    if _has_no_commit(repository):
+        return NoParent(f"{root} has no commit yet", expected="a commit to compare with")
+    # What has no parent is known where the commit itself is there.
+    if _lacks_object(name, repository) or (name in _PARENTS and _lacks_object("HEAD", repository)):
+        return _incomplete(name, repository, "its commit is missing")
+    if name in _PARENTS and not shallow:
+        return NoParent(f"{name} is not there: HEAD has no parent", expected="an earlier commit")
+    return NoRevision(
         f"there is no revision {name!r} in {root}",
         found="a shallow clone, which holds the newest commits alone" if shallow else "",
         expected="a branch, a tag or a commit of this repository",
@@ -174,49 +233,38 @@ def _commit(name: str, root: Path) -> str:
     )
 
 
-def _how_to_fetch(name: str) -> str:
-    """What to do where a name is no revision; a command only where git takes it for a name."""
-    short = name.removeprefix("origin/")
-    if not re.fullmatch(r"\w[\w./-]*", short, re.ASCII):
-        return "name another: git branch --all and git tag list them"
-    return f"fetch it (git fetch origin {short}), or name another"
+def _has_no_commit(repository: Repository) -> bool:
+    return _id("HEAD", repository) is None and not repository.lines("for-each-ref")
 
 
-def _output(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
-    done = _run(folder, *arguments, given=given)
-    if done.returncode == 0:
-        return done.stdout
-    raise NoRevision(
-        f"git cannot read the repository of {folder}",
-        found=done.stderr.decode("utf-8", "replace").strip() or f"exit {done.returncode}",
-        expected="suites and recordings in a git repository",
-        remedy="commit them to one (git init), or compare with a file: --judge-baseline PATH",
+def _lacks_object(name: str, repository: Repository) -> bool:
+    """Whether git knows which object a name means, and does not hold it.
+
+    Of a whole id nobody knows whether there is such an object.
+    """
+    meant = _id(name, repository)
+    if meant in (None, name.lower()):
+        return False
+    return repository.ask("cat-file", "-e", f"{meant}^{{}}").returncode != 0
+
+
+def _incomplete(name: str, repository: Repository, missing: str) -> NoRevision:
+    """The error for a revision of which the repository does not hold everything.
+
+    Of what git said the last line counts: warnings stand before it.
+    """
+    return NoRevision(
+        f"objects of {name} are missing in {repository.root}",
+        found=missing.splitlines()[-1],
+        expected="a clone that holds the files of the revision: nothing is fetched meanwhile",
+        remedy="fetch them: git fetch --refetch --no-filter origin (git 2.36 or newer), or clone "
+        "without --filter (actions/checkout: without filter and sparse-checkout)",
     )
 
 
-def _run(folder: Path, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    git = shutil.which("git")
-    if git is None:
-        raise NoRevision(
-            "there is no git on this machine",
-            expected="the program git, which reads the revision",
-            remedy="install it, or compare with a file: --judge-baseline PATH",
-        )
-    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
-    # A clone that leaves objects out would fetch them: nothing here asks the network.
-    environment |= {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    try:
-        return subprocess.run(  # noqa: S603 - git, with arguments that are no options
-            [git, "--no-pager", "-C", str(folder), *arguments],
-            input=given,
-            capture_output=True,
-            check=False,
-            timeout=_TIMEOUT_S,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise NoRevision(
-            f"git took longer than {_TIMEOUT_S} s to read {folder}",
-            expected="a repository that git can read",
-            remedy="compare with a file: --judge-baseline PATH",
-        ) from error
+def _how_to_fetch(name: str) -> str:
+    """What to do where a name is no revision; a command only where git takes it for a name."""
+    short = name.removeprefix("refs/remotes/").removeprefix("origin/")
+    if not re.fullmatch(r"\w[\w./-]*", short, re.ASCII):
+        return "name another: git branch --all and git tag list them"
+    return f"fetch it (git fetch origin {short}), or name another"

@@ -38,3 +38,18 @@ def repository(folder: Path) -> Path:
 def commit(folder: Path, message: str = "a commit") -> None:
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "--allow-empty", "-m", message)
+
+
+def remove_object(folder: Path, name: str) -> None:
+    """Take an object, named as for ``git rev-parse``, out of a repository that holds it."""
+    id_ = git(folder, "rev-parse", name).strip()
+    objects = folder / ".git" / "objects"
+    packs = [path.rename(folder / path.name) for path in (objects / "pack").glob("*.pack")]
+    for pack in packs:
+        with pack.open("rb") as content:
+            command = ["git", "-C", str(folder), "unpack-objects", "-q"]
+            subprocess.run(command, stdin=content, check=True)
+        pack.unlink()
+    for index in (objects / "pack").iterdir():
+        index.unlink()
+    (objects / id_[:2] / id_[2:]).unlink()

@@ -70,7 +70,8 @@ LEVELS: dict[str, float] = {
     "baseline": 5,
     # The file of live sessions, which checks read.
     "live_sessions": 2.5,
-    # Files as they stood in git, and what a judge was measured to be there.
+    # Git, files as they stood in it, and what a judge was measured to be there.
+    "repository": 0.2,
     "revision": 0.3,
     "past": 5.5,
     "plugin": 7,

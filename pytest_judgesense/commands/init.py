@@ -30,6 +30,7 @@ from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.foreign_results import slug
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.output import write_text
+from pytest_judgesense.repository import top_of
 from pytest_judgesense.suites.builtin import template_text
 
 if TYPE_CHECKING:
@@ -417,11 +418,11 @@ def _write_workflow(
     plain = "pip install pytest-judgesense"
     text = (text or template_text("init/workflow.yml")).replace(plain, plain + install)
     project = folder.resolve()
-    above = next((parent for parent in project.parents if (parent / ".git").exists()), None)
-    if above is None or (project / ".git").exists():
+    top = top_of(project)
+    if top is None or top == project:
         return _written(folder / _WORKFLOW.with_stem(name), text)
-    within = project.relative_to(above).as_posix()
-    path = above / _WORKFLOW.with_stem(f"{name}-{slug(within.replace('/', '-'))}")
+    within = project.relative_to(top).as_posix()
+    path = top / _WORKFLOW.with_stem(f"{name}-{slug(within.replace('/', '-'))}")
     job = "    runs-on: ubuntu-latest\n"
     run = f"    defaults:\n      run:\n        working-directory: {json.dumps(within)}\n"
     text = text.replace(job, job + run)

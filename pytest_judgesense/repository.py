@@ -1,0 +1,153 @@
+"""Git, asked about the repository around a folder; nothing is fetched, and no branch obeyed.
+
+The repository is that of the nearest folder, at the given one or above, that holds ``.git``: a
+folder, or in a worktree and a submodule a file. Git tracks nothing under that name. Left to itself
+it takes a folder with ``HEAD``, ``objects`` and ``refs`` for a repository, and obeys the
+``config`` beside them; a branch can hold files of these names.
+
+Only questions are put that run nothing, whatever a configuration says: no filters, hooks, pagers
+or drivers of diffs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from pytest_judgesense.errors import UsageError
+
+_TIMEOUT_S: Final = 60
+# No repository that merely lies there, no monitor of files, and objects as their ids say.
+_OPTIONS: Final = (
+    "--no-pager",
+    "--no-replace-objects",
+    *("-c", "safe.bareRepository=explicit"),
+    *("-c", "core.fsmonitor=false"),
+)
+# Of git's variables the user's configuration alone (`safe.directory` often stands there), and where
+# git is installed. A hook sets others for the repository that it runs in: they lead elsewhere.
+_KEPT: Final = ("GIT_CONFIG_", "GIT_EXEC_PATH")
+
+
+class NoRevision(UsageError):
+    """Git, the repository or the revision is not there, so nothing can be read of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git repository with a working tree.
+
+    Attributes:
+        root: the folder at the top of the working tree, without links.
+        is_shallow: whether it is a clone of the newest commits alone.
+    """
+
+    root: Path
+    is_shallow: bool
+
+    @classmethod
+    def around(cls, folder: Path) -> Self:
+        """The repository whose working tree holds ``folder``.
+
+        Raises:
+            NoRevision: there is none, there is no git, or git refuses to read it.
+        """
+        root = top_of(folder)
+        if root is None:
+            raise NoRevision(
+                f"{folder} is in no working tree of git",
+                found="no .git there, nor in a folder above",
+                expected="suites and recordings in a working tree; a bare repository has none",
+                remedy="commit them to a repository (git init; of a bare one: git worktree add), "
+                "or compare with a file: --judge-baseline PATH",
+            )
+        return cls(root, _read(root, ("rev-parse", "--is-shallow-repository")) == ["true"])
+
+    def ask(self, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """What git answers to these arguments, whatever its exit code, with ``given`` as input.
+
+        Raises:
+            NoRevision: there is no git, or no answer in time.
+        """
+        return _run(self.root, arguments, given)
+
+    def lines(self, *arguments: str) -> list[str]:
+        """The lines that git answers to arguments that every repository can answer.
+
+        Raises:
+            NoRevision: git does not answer; as `around`.
+        """
+        return _read(self.root, arguments)
+
+
+def top_of(folder: Path) -> Path | None:
+    """The top of the working tree that holds ``folder``, if one does."""
+    place = folder.resolve()
+    return next((top for top in (place, *place.parents) if (top / ".git").exists()), None)
+
+
+def said(answer: subprocess.CompletedProcess[bytes]) -> str:
+    """What git said of a question that it did not answer."""
+    return answer.stderr.decode("utf-8", "replace").strip() or f"exit {answer.returncode}"
+
+
+def _read(root: Path, arguments: tuple[str, ...]) -> list[str]:
+    answer = _run(root, arguments)
+    if answer.returncode:
+        raise NoRevision(
+            f"git cannot read the repository {root}",
+            found=said(answer),
+            expected="a repository that git reads as this user",
+            remedy="do what git says, or compare with a file: --judge-baseline PATH",
+        )
+    return os.fsdecode(answer.stdout).split("\n")[:-1]  # each line has an end
+
+
+def _environment(root: Path) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name.startswith(_KEPT)
+    }
+    return kept | {
+        # The repository is at the root, or there is none.
+        "GIT_CEILING_DIRECTORIES": str(root.parent),
+        # A clone that leaves objects out would fetch them. Versions that know no other way find
+        # that no protocol is allowed, before they run what a configuration names.
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "LC_ALL": "C",
+    }
+
+
+def _run(
+    root: Path, arguments: tuple[str, ...], given: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    git = shutil.which("git")
+    if git is None:
+        raise NoRevision(
+            "there is no git on this machine",
+            expected="the program git, which reads the revision",
+            remedy="install it, or compare with a file: --judge-baseline PATH",
+        )
+    try:
+        return subprocess.run(  # noqa: S603 - git, with arguments that are no options
+            [git, *_OPTIONS, "-C", str(root), *arguments],
+            input=given,
+            capture_output=True,
+            check=False,
+            timeout=_TIMEOUT_S,
+            env=_environment(root),
+        )
+    except subprocess.TimeoutExpired as error:
+        raise NoRevision(
+            f"git took longer than {_TIMEOUT_S} s to read {root}",
+            expected="a repository that git can read",
+            remedy="compare with a file: --judge-baseline PATH",
+        ) from error

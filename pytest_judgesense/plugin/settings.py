@@ -198,7 +198,7 @@ def _read_revision(read: dict[str, Any]) -> None:
     if not read["revision"]:
         raise usage_error(
             f"--judge-baseline {REVISION} names no revision; expected {REVISION}REF, such as "
-            f"{REVISION}origin/main or {REVISION}HEAD"
+            f"{REVISION}refs/remotes/origin/main or {REVISION}HEAD"
         )
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,9 @@ def as_github(
     (fake / "python").chmod(0o755)
     (job,) = yaml.safe_load(workflow.read_text("utf-8"))["jobs"].values()
     summary = beside / "summary.md"
-    more = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), **variables}
+    top = next(place for place in (folder, *folder.parents) if (place / ".git").exists())
+    github = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(top)}
+    more = {**github, "GITHUB_STEP_SUMMARY": str(summary), **variables}
     for step in job["steps"]:
         if "run" in step:
             ran = bash(folder, step["run"], fake, **more)
@@ -112,7 +115,7 @@ def as_github(
     [
         pytest.param("HEAD^", marks=pytest.mark.long),  # that of a push, by its id
         pytest.param("0" * 40, marks=pytest.mark.long),  # a branch that is new
-        "origin/main",  # that of a pull request
+        "refs/remotes/origin/main",  # that of a pull request
     ],
 )
 def test_in_a_folder_of_a_repository_the_workflow_compares_with_the_version_before(
@@ -141,6 +144,46 @@ def test_in_a_folder_of_a_repository_the_workflow_compares_with_the_version_befo
     assert "no_regression[agreement,0.15]" in ran.stdout
     assert "skipped" not in ran.stdout
     assert "model clean -> noisy" in ran.stdout
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Callable[[str], str]:
+    """With which revision the workflow's last step compares, by what GitHub says was before."""
+    top = repository(tmp_path / "top")
+    commit(top)
+    commit(top)
+    # What a branch can lay there: for git it is a repository without any commit.
+    folder = top / "project"
+    git(tmp_path, "init", "-q", "--bare", str(folder))
+    step = yaml.safe_load(template_text("init/workflow.yml"))["jobs"]["judges"]["steps"][3]
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "pytest").write_text('#!/bin/sh\necho "$3"\n')
+    (programs / "pytest").chmod(0o755)
+
+    def compared(before: str) -> str:
+        variables = {"GITHUB_WORKSPACE": str(top), "BEFORE": before}
+        return bash(folder, step["run"], programs, **variables).stdout.strip()
+
+    return compared
+
+
+def test_the_workflow_of_a_pull_request_names_the_branch_in_full(
+    replay: Callable[[str], str],
+) -> None:
+    """A tag may be called as the branch; and nothing takes its place where it is not there."""
+    step = yaml.safe_load(template_text("init/workflow.yml"))["jobs"]["judges"]["steps"][3]
+    assert "format('refs/remotes/origin/{0}', github.base_ref)" in step["env"]["BEFORE"]
+    assert replay("refs/remotes/origin/gone") == "git:refs/remotes/origin/gone"
+
+
+def test_the_workflow_of_a_push_compares_with_the_commit_before_or_the_parent(
+    replay: Callable[[str], str], tmp_path: Path
+) -> None:
+    before = git(tmp_path / "top", "rev-parse", "HEAD").strip()
+    assert replay(before) == f"git:{before}"
+    assert replay("0" * 40) == "git:HEAD^"
+    assert replay("") == "git:HEAD^"
 
 
 def test_the_suite_of_the_template_says_what_a_written_one_would() -> None:

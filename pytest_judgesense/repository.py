@@ -71,7 +71,7 @@ class Repository:
         """What git answers to these arguments, whatever its exit code, with ``given`` as input.
 
         Raises:
-            NoRevision: there is no git, or no answer in time.
+            NoRevision: git cannot be asked, or does not answer in time.
         """
         return _run(self.root, arguments, given)
 
@@ -150,4 +150,14 @@ def _run(
             f"git took longer than {_TIMEOUT_S} s to read {root}",
             expected="a repository that git can read",
             remedy="compare with a file: --judge-baseline PATH",
+        ) from error
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # a name of many thousand characters, or with a zero byte
+        raise NoRevision(
+            "git cannot be asked",
+            found=str(error),
+            expected="a program that starts, and a name that git may have",
+            remedy="name another revision, or compare with a file: --judge-baseline PATH",
         ) from error

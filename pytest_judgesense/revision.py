@@ -194,7 +194,7 @@ def _meanings(name: str, repository: Repository) -> list[str]:
 
     None for a whole id and for ``HEAD``, which stand before all others.
     """
-    if name in ("", "@", "HEAD") or "\0" in name:
+    if name in ("", "@", "HEAD"):
         return []
     places = [name] if name.startswith("refs/") else [place.format(name) for place in _PLACES]
     # A pattern also lists what lies below it.
@@ -207,8 +207,8 @@ def _meanings(name: str, repository: Repository) -> list[str]:
 
 def _id(name: str, repository: Repository) -> str | None:
     """The id that ``name`` stands for; git may not hold its object."""
-    if "\0" in name:
-        return None
+    if name.startswith("^"):
+        return None  # everything but that
     answer = repository.ask("rev-parse", "--verify", "--quiet", "--end-of-options", name)
     return answer.stdout.decode().strip() if answer.returncode == 0 else None
 

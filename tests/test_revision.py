@@ -80,7 +80,9 @@ def test_before_the_first_commit_there_is_nothing(tmp_path: Path) -> None:
         Revision.read("HEAD^", root)
 
 
-@pytest.mark.parametrize("name", ["nothing", "--help", "HEAD:a.txt", "", "-c core.pager=x"])
+@pytest.mark.parametrize(
+    "name", ["nothing", "--help", "HEAD:a.txt", "", "-c core.pager=x", "^HEAD", "^v1"]
+)
 def test_what_is_no_commit_is_one_error(root: Path, name: str) -> None:
     with pytest.raises(NoRevision, match="there is no revision") as raised:
         Revision.read(name, root)
@@ -290,9 +292,11 @@ def test_an_object_is_what_its_id_says(root: Path, tmp_path: Path) -> None:
     assert (tmp_path / "then" / "a.txt").read_bytes() == b"new\n"
 
 
-def test_a_revision_with_a_zero_byte_is_there_not(root: Path) -> None:
-    with pytest.raises(NoRevision, match="there is no revision"):
-        Revision.read("HEAD\0", root)
+@pytest.mark.parametrize("name", ["HEAD\0", "x" * 200_000])
+def test_a_name_that_no_program_can_be_given_is_one_error(root: Path, name: str) -> None:
+    """The system takes 128 KiB of an argument."""
+    with pytest.raises(NoRevision, match="git cannot be asked"):
+        Revision.read(name, root)
 
 
 def test_a_branch_without_a_commit_beside_others_has_something_to_compare_with(
@@ -313,8 +317,17 @@ def test_nothing_is_run_by_the_repository(root: Path, tmp_path: Path) -> None:
         "filter.x.smudge",
         "diff.x.textconv",
         "core.editor",
+        "core.sshCommand",
+        "core.alternateRefsCommand",
+        "alias.rev-parse",
     ):
         git(root, "config", key, f"touch {marker}; cat")
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    for name in ("post-checkout", "post-index-change", "reference-transaction", "pre-auto-gc"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {marker}\n")
+        (hooks / name).chmod(0o755)
+    git(root, "config", "core.hooksPath", str(hooks))
     (root / ".gitattributes").write_text("* filter=x diff=x\n")
     subprocess.run(["git", "-C", str(root), "config", "filter.x.clean", "cat"], check=True)
     commit(root)

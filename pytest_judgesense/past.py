@@ -7,15 +7,19 @@ the code of that time has to be there any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.baseline import Measured
-from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.cassettes.exchange import Exchange, models_of
+from pytest_judgesense.checks.reference import Labels, Reference
 from pytest_judgesense.checks.regression import Changes, Side
-from pytest_judgesense.checks.sent import changes_sent
+from pytest_judgesense.checks.sent import SentChange, changes_sent
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.calls import identity_of, judgment_of
@@ -24,17 +28,23 @@ from pytest_judgesense.judges.remembered import recorded_trials, remembered
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.limits import toml_value
-from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.cell import Cell, answered
+from pytest_judgesense.pytest_ini import INI_FILES, pytest_options
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.revision import Revision
+from pytest_judgesense.successors import Declared, RecordedThen, Successors
 from pytest_judgesense.suites.builtin import builtin_cassette, is_built_in
+from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.matched import MatchedItems, match_items, match_trials
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.suites.taken import files_of_module
+from pytest_judgesense.trial import Judgment, Trial
 
 _PROJECT: Final = "pyproject.toml"
+_FUNCTION: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 class NotCompared(UsageError):
@@ -50,34 +60,153 @@ class Past:
     """One judge on one suite at a revision.
 
     Attributes:
-        measured: its estimates and judgments, of the trials that are asked today as well.
-        exchanges: what was recorded, by trial.
-        notices: what of the suite is not the same, in sentences.
+        measured: its estimates and judgments: those of trials that are asked again under the trials
+            of today, with today's labels, the others under ids of their own.
+        judge: as it was.
+        exchanges: what was recorded, by the trial of then.
+        again: by the id of a trial of then, the trial of today that asks it again.
+        matched: the items of then and of today.
+        then: the items of then by id; ``now``: those of today.
     """
 
     measured: Measured
+    judge: JudgeSpec
     exchanges: ExchangesByTrial
-    notices: tuple[str, ...]
+    again: Mapping[str, Trial]
+    matched: MatchedItems
+    then: Mapping[str, Item]
+    now: Mapping[str, Item]
+    name: str
 
-    def changes(self, suite: Suite, now: ExchangesByTrial) -> Changes:
+    @cached_property
+    def edited(self) -> frozenset[str]:
+        """Ids of the trials of today whose items have other texts than then."""
+        items = {*self.matched.edited.values()}
+        return frozenset(trial.id for trial in self.again.values() if trial.item in items)
+
+    @cached_property
+    def _pairs(self) -> list[tuple[Item, Item]]:
+        """Each item that is still there, as it was and as it is."""
+        return [(self.then[old], self.now[new]) for old, new in self.matched.now.items()]
+
+    @cached_property
+    def labels(self) -> Labels:
+        """Under which labels the trials of today are compared."""
+        then = {now.id: then for then, now in self._pairs}
+        return Labels.of(
+            (trial, then[trial.item], self.now[trial.item]) for trial in self.again.values()
+        )
+
+    def reference(self, *, same_judge: bool) -> Reference:
+        """It, as checks compare with it."""
+        return Reference(self.measured.side, self.edited, self.labels, same_judge)
+
+    def changes(self, now: ExchangesByTrial) -> Changes:
         """What differs from what is sent ``now``, in the trials that both have."""
-        texts = {item.id: _texts_of(item) for item in suite.items}
-        pairs = [
-            (
-                [exchange.request for exchange in self.exchanges[id_]],
-                [exchange.request for exchange in now[id_]],
-                texts[judgment.trial.item],
-            )
-            for id_, judgment in self.measured.side.by_id.items()
-            if id_ in now
-        ]
-        sent = changes_sent(pairs)
+        sent, trials = self._sent(now)
         lines = [line for change in sent for line in change.shown]
         summary = "; ".join(change.summary for change in sent)
         if not sent:
-            lines = [f"nothing in what was sent: all requests of {len(pairs)} trials are equal"]
+            lines = [f"nothing in what was sent: all requests of {trials} trials are equal"]
             summary = "nothing changed in what was sent"
         return Changes((*lines, *self.notices), summary)
+
+    def is_same_judge(self, identity: Mapping[str, Any], now: ExchangesByTrial) -> bool:
+        """Whether the judge of today is known to be that of then.
+
+        Its settings are equal, and so are all requests about items with the same texts and the
+        models that were asked and that answered.
+
+        Args:
+            identity: of the judge of today.
+            now: what is recorded of it, by trial.
+        """
+        sent, trials = self._sent(now)
+        then = self.measured.identity
+        keys = {*then, *identity} - {"name", "own_prompts"}
+        models = [
+            {asked: {*served} for asked, served in models_of(chain.from_iterable(of)).items()}
+            for of in (self.exchanges.values(), now.values())
+        ]
+        return (
+            bool(trials)
+            and not sent
+            and models[0] == models[1]
+            and all(then.get(key) == identity.get(key) for key in keys)
+        )
+
+    def notices_of(self, judgments: Iterable[Judgment]) -> tuple[str, ...]:
+        """The notices, with the verdicts that are missing now, or were missing then."""
+        then = self.measured.side.by_id
+        pairs = [(then[now.trial.id], now) for now in judgments if now.trial.id in then]
+        lost = sum(answered(old) and not answered(new) for old, new in pairs)
+        gained = sum(answered(new) and not answered(old) for old, new in pairs)
+        if not lost:
+            return self.notices
+        verdicts = f"verdicts of {self.name} that are missing now: {lost}, new ones: {gained}"
+        return (*self.notices, verdicts)
+
+    def _sent(self, now: ExchangesByTrial) -> tuple[list[SentChange], int]:
+        """What changed in the requests about items with the same texts; and of how many trials."""
+        texts = {new: _texts_of(self.now[new]) for new in self.matched.same.values()}
+        pairs = [
+            (
+                [exchange.request for exchange in self.exchanges[id_]],
+                [exchange.request for exchange in now[trial.id]],
+                texts[trial.item],
+            )
+            for id_, trial in self.again.items()
+            if trial.item in texts and id_ in self.exchanges and trial.id in now
+        ]
+        return changes_sent(pairs), len(pairs)
+
+    @cached_property
+    def notices(self) -> tuple[str, ...]:
+        """What of the items and the labels is not the same, in sentences."""
+        return tuple(self._notices())
+
+    def _notices(self) -> Iterator[str]:
+        matched, of = self.matched, len(self.then)
+        if matched.gone:
+            yield f"gone since {self.name}: {_some(matched.gone)} of {of} items"
+        if matched.edited:
+            yield (
+                f"with other texts than at {self.name}: {_some(matched.edited.values())} of {of} "
+                "items"
+            )
+        if kept := [now.id for then, now in self._edited if _keeps_label(then, now)]:
+            yield f"of these labelled as before: {_some(kept)}"
+        if matched.new:
+            yield f"new, and not compared with {self.name}: {_some(matched.new)} items"
+        removed = [now.id for then, now in self._pairs if then.right and not now.right]
+        changed = [
+            now.id
+            for then, now in self._pairs
+            if then.right and now.right not in (None, then.right)
+        ]
+        if changed:
+            yield f"with other labels than at {self.name}: {_some(changed)} of {of} items"
+        if removed:
+            yield f"labelled at {self.name} and not now: {_some(removed)}; the labels count as then"
+
+    @property
+    def _edited(self) -> list[tuple[Item, Item]]:
+        return [(self.then[old], self.now[new]) for old, new in self.matched.edited.items()]
+
+
+def _keeps_label(then: Item, now: Item) -> bool:
+    return then.right is not None and then.right == now.right
+
+
+def _is_relabelled(then: Item, now: Item) -> bool:
+    """Whether an item has a label and had another one."""
+    return None not in (then.right, now.right) and then.right != now.right
+
+
+def _some(ids: Iterable[str]) -> str:
+    """How many items these are, and the first of them."""
+    listed = [*ids]
+    return f"{len(listed)} ({some(listed)})"
 
 
 @dataclass(frozen=True)
@@ -90,6 +219,7 @@ class PastReader:
         cassettes: the folder of the recordings, as it is called today.
         folder: an empty folder for the files as they stood.
         seed: of the estimators.
+        judges: gives those of the session, which need not be declared in tables.
     """
 
     revision: Revision
@@ -98,9 +228,19 @@ class PastReader:
     folder: Path
     seed: int
     registry: Registry
+    judges: Callable[[], Iterable[JudgeSpec]] = tuple
     _read: dict[tuple[str, str, Path], Past | JudgesenseError] = field(
         default_factory=dict, repr=False
     )
+
+    @cached_property
+    def _successors(self) -> Successors:
+        today = Declared.below(self.root, self.judges(), self.registry)
+        return Successors(self._then, today, self.revision.name)
+
+    @cached_property
+    def _then(self) -> RecordedThen:
+        return RecordedThen.read(self.revision, self.root, self.folder)
 
     def past(self, judge: JudgeSpec, suite: Suite) -> Past:
         """The judge on the suite as they were.
@@ -111,11 +251,13 @@ class PastReader:
 
         Raises:
             NotCompared: the suite or the recording was not there yet.
-            NoRevision, CassetteError, SuiteError, UsageError: it cannot be read; with a remedy.
+            NoRevision, CassetteError, SuiteError, UsageError: it cannot be read, or something was
+                recorded there of which nobody says what became; with a remedy.
         """
         key = judge.slug, suite.name, suite.path
         if key not in self._read:
             try:
+                self._successors.refuse_lost()
                 self._read[key] = self._past(judge, suite)
             except JudgesenseError as error:
                 self._read[key] = error
@@ -125,58 +267,56 @@ class PastReader:
         return past
 
     def _past(self, judge: JudgeSpec, suite: Suite) -> Past:
-        judge_then = self._judges(suite).get(judge.name, judge)
-        suite_then = suite_for_judge(self._suite(suite), judge_then)
-        exchanges = recorded_trials(self._cassettes(judge_then, suite_then))
+        loaded = self.suite(suite)
+        slug = self._slug(judge, loaded)
+        start = self.root if is_built_in(suite.path) else suite.path.parent
+        judges = {declared.slug: declared for declared in self._judges(start).values()}
+        judge_then = judges.get(slug, judge)
+        suite_then = suite_for_judge(loaded, judge_then)
+        exchanges = recorded_trials(self._cassettes(slug, suite_then))
         now = suite_for_judge(suite, judge)
-        trials_now = {trial.id: trial for trial in plan_trials(now)}
-        items_then = {item.id: item for item in suite_then.items}
-        changed = {item.id for item in now.items if not _same(item, items_then.get(item.id))}
-        common = [
-            trial
-            for trial in plan_trials(suite_then)
-            if trial.id in trials_now and trial.item not in changed
-        ]
-        answers = remembered(judge_then, suite_then, common, exchanges)
-        if not answers:
+        matched = match_items(suite_then.items, now.items)
+        again = match_trials(suite_then, now, matched)
+        trials = plan_trials(suite_then)
+        answers = remembered(judge_then, suite_then, trials, exchanges)
+        if not any(trial_id in again for trial_id in answers):
             raise UsageError(
                 f"judge {judge.name} on suite {suite.name} has no trial in common with "
                 f"{self.revision.name}",
-                found=f"{len(exchanges)} recorded trials there, {len(trials_now)} now; "
-                f"{len(changed)} of {len(now.items)} items are new or changed",
+                found=f"{len(exchanges)} recorded trials there, {len(plan_trials(now))} now; of "
+                f"{len(suite_then.items)} items there {len(matched.now)} are there now",
                 expected="items, templates, orders and replicates that are in both",
                 remedy="compare with a revision at which the suite was the same",
             )
         judgments = tuple(
-            # The labels are today's: a corrected label is no change of the judge.
             replace(
                 judgment_of(suite_then, judge_then, trial, answers[trial.id]),
-                trial=trials_now[trial.id],
+                trial=again.get(trial.id) or replace(trial, id=f"{trial.id} (gone)"),
             )
-            for trial in common
+            for trial in trials
             if trial.id in answers
         )
         identity = identity_of(judge_then, suite_then)
         measured = _measured(judge, now, identity, judgments, self.seed, self.registry)
-        return Past(measured, exchanges, tuple(self._notices(now, changed, items_then)))
+        then, today = ({item.id: item for item in of.items} for of in (suite_then, now))
+        return Past(
+            measured, judge_then, exchanges, again, matched, then, today, self.revision.name
+        )
 
-    def _notices(
-        self, now: Suite, changed: set[str], items_then: Mapping[str, Item]
-    ) -> Iterator[str]:
-        new = changed - items_then.keys()
-        if edited := changed - new:
-            yield (
-                f"items of {now.name} with other texts than at {self.revision.name}, which are not "
-                f"compared: {len(edited)}"
-            )
-        if new:
-            yield f"items of {now.name} that are new since {self.revision.name}: {len(new)}"
-        if gone := items_then.keys() - {item.id for item in now.items}:
-            yield f"items of {now.name} that are gone since {self.revision.name}: {len(gone)}"
+    def _slug(self, judge: JudgeSpec, suite: Suite) -> str:
+        """The slug by which a judge is recorded on a suite of then."""
+        slug = self._successors.judge(judge, suite.recordings)
+        if not slug and not is_built_in(suite.path):
+            raise self._not_recorded(judge.name, suite)
+        return slug or judge.slug
 
-    def _judges(self, suite: Suite) -> dict[str, JudgeSpec]:
-        """The judges that were declared for a suite: in the nearest file at its folder or above."""
-        start = self.root if is_built_in(suite.path) else suite.path.parent
+    def _not_recorded(self, judge: str, suite: Suite) -> NotCompared:
+        return NotCompared(
+            f"judge {judge} on suite {suite.name} was not recorded at {self.revision.name}"
+        )
+
+    def _judges(self, start: Path) -> dict[str, JudgeSpec]:
+        """The judges that were declared for a folder: in the nearest file in it or above."""
         places = [folder / _PROJECT for folder in (start, *start.parents)]
         within = (path for path in places if self.revision.contains(path))
         table = next(filter(self.revision.holds, within), None)
@@ -186,35 +326,47 @@ class PastReader:
         folder = self.revision.place_in(self.folder, table).parent
         return declared_judges(folder, self.registry.providers)
 
-    def _suite(self, suite: Suite) -> Suite:
+    def suite(self, suite: Suite) -> Suite:
+        """A suite of today as its file stood, without the prompts of a judge.
+
+        Raises:
+            NotCompared: it was not there yet.
+            NoRevision, SuiteError: it cannot be read.
+        """
         preset = suite.name.partition("@")[2] or None
         if is_built_in(suite.path):
             return load_suite(suite.path, preset, self.registry.forms)
-        holds = self.revision.holds(suite.path)
-        if path := suite.path if holds else self.revision.moved_from(suite.path):
-            self._write_with_named(path)
-            place = self.revision.place_in(self.folder, path)
-            suite_then = load_suite(place, preset, self.registry.forms)
-            if holds or suite_then.name == suite.name:
-                return suite_then
-        raise NotCompared(f"suite {suite.name} was not there at {self.revision.name}")
+        path = self._then.place_of(suite)
+        if path is None:
+            raise NotCompared(f"suite {suite.name} was not there at {self.revision.name}")
+        self._judges(path.parent)  # what functions take is part of what items are
+        self._write_with_named(path)
+        return load_suite(self.revision.place_in(self.folder, path), preset, self.registry.forms)
 
-    def _cassettes(self, judge: JudgeSpec, suite: Suite) -> list[Path]:
+    def _cassettes(self, judge: str, suite: Suite) -> list[Path]:
+        """The recordings of a judge, by its slug of then, on a suite of then."""
         paths = []
         for recording in suite.recordings:
-            relative = Path(judge.slug) / f"{recording}.jsonl"
-            path = self.cassettes / relative
-            if self.revision.holds(path):
+            relative = Path(judge) / f"{recording}.jsonl"
+            path = self._then.file_of(judge, recording, self.cassettes)
+            if path is not None:
                 self.revision.write([path], self.folder)
                 paths.append(self.revision.place_in(self.folder, path))
-            elif not path.exists() and (installed := builtin_cassette(relative)):
+            elif not (self.cassettes / relative).exists() and (
+                installed := builtin_cassette(relative)
+            ):
                 paths.append(installed)
             else:
-                raise NotCompared(
-                    f"judge {judge.name} on suite {suite.name} was not recorded at "
-                    f"{self.revision.name}"
-                )
+                raise self._not_recorded(judge, suite)
         return paths
+
+    def ini(self, folder: Path) -> Mapping[str, Any]:
+        """The options of pytest that the ini file of a folder had."""
+        paths = [folder / name for name, _ in INI_FILES]
+        self.revision.write([path for path in paths if self.revision.holds(path)], self.folder)
+        place = self.revision.place_in(self.folder, paths[0])
+        file, options = pytest_options(place.parent)
+        return options if file.is_relative_to(self.folder) else {}
 
     def _write_with_named(self, path: Path) -> None:
         """Write a TOML file, and the files that its values name, as they stood."""
@@ -225,7 +377,15 @@ class PastReader:
             self.revision.write([path], self.folder)
             if path.suffix == ".toml":
                 place = self.revision.place_in(self.folder, path)
-                named = {path.parent / text for text in _texts(toml_value(read_text(place)))}
+                texts = [*_texts(toml_value(read_text(place)))]
+                named = {path.parent / text for text in texts}
+                # The signature of a function says which fields are shown.
+                named.update(
+                    file
+                    for text in texts
+                    if _FUNCTION.fullmatch(text)
+                    for file in files_of_module(path.parent, text.partition(":")[0])
+                )
                 pending += sorted(
                     other
                     for other in map(_plain, named)
@@ -291,14 +451,6 @@ def _texts_of(item: Item) -> dict[str, str]:
     """The texts of an item by name: its fields, and its contents as ``1`` and ``2``."""
     contents = {str(number): text for number, text in enumerate(item.contents, start=1)}
     return {**item.fields, **contents}
-
-
-def _same(item: Item, other: Item | None) -> bool:
-    """Whether two items show a judge the same texts under the same condition."""
-    return other is not None and (
-        (item.contents, dict(item.fields), dict(item.condition))
-        == (other.contents, dict(other.fields), dict(other.condition))
-    )
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -86,6 +86,11 @@ class Revision:
         """Whether a file stood at this path of the working tree."""
         return self._place(path) in self._modes
 
+    @property
+    def files(self) -> list[Path]:
+        """All files that stood there, as paths of the working tree."""
+        return [self.root / place for place in self._modes]
+
     def moved_from(self, path: Path) -> Path | None:
         """Where a file of this name stood that is there no more, if it was one: it was moved."""
         places = [place for place in self._modes if PurePosixPath(place).name == path.name]

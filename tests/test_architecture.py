@@ -73,7 +73,10 @@ LEVELS: dict[str, float] = {
     # Git, files as they stood in it, and what a judge was measured to be there.
     "repository": 0.2,
     "revision": 0.3,
+    # Options of pytest without pytest.
+    "pytest_ini": 0.3,
     "past": 5.5,
+    "successors": 5.4,
     "plugin": 7,
     "commands": 7,
 }
@@ -100,7 +103,7 @@ DOORS = {
     "markupsafe": ("report.page",),
     "matplotlib": ("report.drawing",),
     # pytest's own parser of its ini files.
-    "iniconfig": ("commands.options",),
+    "iniconfig": ("pytest_ini",),
     # Optional, for tasks of a cluster.
     "ray": ("commands.record",),
     # Optional, for shells.

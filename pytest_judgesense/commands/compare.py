@@ -29,7 +29,6 @@ from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Datasheet, setting_notices
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.past import NotCompared, PastReader, measured_now
 from pytest_judgesense.registry import Registry
@@ -113,7 +112,7 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
             now, exchanges = measured_now(judge, suite, paths, options.seed, registry)
             old.append(past.measured)
             new.append(now)
-            changes = past.changes(suite_for_judge(suite, judge), exchanges)
+            changes = past.changes(exchanges)
             changes_sent[judge.name, suite.name] = changes.lines
     if not old:
         return show(["nothing is compared"])

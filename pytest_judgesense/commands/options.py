@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,9 +18,8 @@ from pytest_judgesense.errors import (
     printable,
     unknown_name,
 )
-from pytest_judgesense.files import read_text
 from pytest_judgesense.layout import Toned
-from pytest_judgesense.limits import toml_value
+from pytest_judgesense.pytest_ini import pytest_options
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -35,21 +34,6 @@ INTERRUPTED: Final = 130  # as shells have it
 BROKEN_FILE: Final = 3
 
 _A_LINE_S: Final = 60.0  # between two lines on how far a command is
-
-# Where pytest looks for its options, in its order, and in which table.
-_INI_FILES: Final = (
-    ("pytest.toml", "pytest"),
-    (".pytest.toml", "pytest"),
-    ("pytest.ini", "pytest"),
-    (".pytest.ini", "pytest"),
-    ("pyproject.toml", "tool.pytest.ini_options"),
-    ("pyproject.toml", "tool.pytest"),
-    ("tox.ini", "pytest"),
-    ("setup.cfg", "tool:pytest"),
-)
-
-# Lines that go on with a value cost pytest's parser of ini files the square of their number.
-_MOST_INI: Final = 2**18
 
 JUDGE: Final = "a judge that pyproject.toml declares, or provider:model"
 OUTPUT: Final = "the file to write"
@@ -195,32 +179,6 @@ def testpaths(start: Path) -> tuple[Path, list[str]]:
 
 def _parts(value: Any) -> list[str]:
     return value.split() if isinstance(value, str) else list(map(str, value))
-
-
-def pytest_options(start: Path) -> tuple[Path, Mapping[str, Any]]:
-    """The nearest of pytest's ini files upward that has options, and these; else none of any."""
-    import iniconfig
-
-    for folder in (start, *start.parents):
-        for name, section in _INI_FILES:
-            path = folder / name
-            if not path.is_file():
-                continue
-            try:
-                text = read_text(path)
-                if name.endswith(".toml"):
-                    table: Any = toml_value(text)
-                    for key in section.split("."):
-                        table = table.get(key, {})
-                    table = dict(table)
-                else:
-                    ini = iniconfig.IniConfig(path, text[:_MOST_INI])
-                    table = dict(ini[section].items()) if section in ini else {}
-            except (OSError, ValueError, TypeError, iniconfig.ParseError, AttributeError):
-                continue  # reported by the code that needs the file
-            if table:
-                return path, table
-    return start / "pyproject.toml", {}
 
 
 def suite(options: argparse.Namespace, *, labelled: bool = True) -> Suite:

@@ -141,6 +141,7 @@ class _JudgeForm(_Form):
     repair: Annotated[bool, Strict()] | _RepairForm = False
     calls: Literal["http", "function"] = "http"
     ignore: list[Annotated[str, AfterValidator(_ignorable)]] = []
+    was: str = ""
 
     @model_validator(mode="after")
     def _belongs_together(self, info: ValidationInfo) -> _JudgeForm:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
@@ -37,6 +37,8 @@ from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
 from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Provider, Repair
 from pytest_judgesense.limits import toml_value
+
+_RETIRED: Final = "retired"
 
 
 def comes_along(judge: JudgeSpec) -> bool:
@@ -95,18 +97,16 @@ def declared_judges(
     path = project_file(start)
     if path is None:
         return {}
-    with UsageError.instead_of(
-        (OSError, ValueError), f"{path} cannot be read", expected="a TOML file in UTF-8"
-    ):
-        table: Any = toml_value(read_text(path))
+    table: Any = _project_table(path)
     for name in ("tool", "judgesense", "judges"):
-        if name == "judges" and (unknown := sorted({*table} - {name})):
+        if name == "judges" and (unknown := sorted({*table} - {name, _RETIRED})):
             # Passed over, a misspelt table would leave the gate to the judge that a suite names.
             raise UsageError(
                 f"[tool.judgesense] of {path} has a key that is not known",
                 found=", ".join(map(repr, unknown)),
-                expected="judges alone, such as [tool.judgesense.judges.mine]",
-                remedy=did_you_mean(unknown[0], [name]) or f"remove it from {path}",
+                expected="judges, such as [tool.judgesense.judges.mine], and "
+                f"{_RETIRED}, the names of judges and suites that are there no more",
+                remedy=did_you_mean(unknown[0], [name, _RETIRED]) or f"remove it from {path}",
             )
         table = _table(path, name, table.get(name, {}))
     if not table:
@@ -127,6 +127,33 @@ def _table(path: Path, name: str, value: Any) -> Mapping[str, Any]:
             expected="a table, such as [tool.judgesense.judges.mine]",
         )
     return value
+
+
+def retired_names(start: Path) -> tuple[str, ...]:
+    """The judges and suites that the nearest ``pyproject.toml`` says are there no more.
+
+    Raises:
+        UsageError: the file is wrong.
+    """
+    path = project_file(start)
+    table: Any = {} if path is None else _project_table(path)
+    for name in ("tool", "judgesense"):
+        table = table.get(name, {}) if isinstance(table, dict) else {}
+    names = table.get(_RETIRED, []) if isinstance(table, dict) else []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UsageError(
+            f"{_RETIRED} in [tool.judgesense] of {path} is wrong",
+            found=repr(names),
+            expected=f'a list of names, such as {_RETIRED} = ["old-judge"]',
+        )
+    return tuple(names)
+
+
+def _project_table(path: Path) -> dict[str, Any]:
+    with UsageError.instead_of(
+        (OSError, ValueError), f"{path} cannot be read", expected="a TOML file in UTF-8"
+    ):
+        return toml_value(read_text(path))
 
 
 def resolve_judges(

@@ -121,6 +121,8 @@ class JudgeSpec:
             returns (``function``), and then a replay does not run it.
         ignore: fields of its requests that change on each run, as ``body.user`` or ``query.t``:
             two requests that differ in these alone are the same.
+        was: the name of the judge that it takes the place of, by which its recordings stand at
+            earlier revisions; empty for none.
     """
 
     name: str
@@ -157,6 +159,7 @@ class JudgeSpec:
     folder: Path | None = field(default=None, repr=False, compare=False)
     calls: Literal["http", "function"] = "http"
     ignore: tuple[str, ...] = ()
+    was: str = field(default="", compare=False)
 
     @property
     def by_return(self) -> bool:

@@ -10,13 +10,13 @@ from typing import Protocol
 
 from pytest_judgesense.baseline import Measured, changes, read_baseline, stimuli_digest
 from pytest_judgesense.checks.outcome import Policy
+from pytest_judgesense.checks.reference import Reference
 from pytest_judgesense.checks.regression import (
     Changes,
     Comparison,
     RegressionOutcome,
     Side,
     adjust,
-    compare,
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.judges.calls import identity_of
@@ -49,8 +49,16 @@ class Baseline(Protocol):
             JudgesenseError: it is not there, or cannot be read.
         """
 
+    def reference(
+        self, member: DeclaredCheck, judges: Collection[str], now: Measurement
+    ) -> Reference:
+        """The same, as checks compare with it; raises as `then`."""
+
     def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
         """What else than verdicts differs."""
+
+    def notices(self, member: DeclaredCheck, now: Measurement) -> tuple[str, ...]:
+        """What of the suite is not compared, or not as it was, in sentences."""
 
 
 @dataclass
@@ -67,6 +75,7 @@ class BaselineComparison:
     registry: Registry
     _compared: dict[tuple[str, ...], Comparison | JudgesenseError] = field(default_factory=dict)
     _now: dict[tuple[str, ...], Side] = field(default_factory=dict)
+    _references: dict[tuple[str, ...], Reference] = field(default_factory=dict)
     _changes: dict[tuple[str, ...], Changes] = field(default_factory=dict)
 
     def outcome(self, member: DeclaredCheck, family: Sequence[DeclaredCheck]) -> RegressionOutcome:
@@ -106,12 +115,25 @@ class BaselineComparison:
         if member.key not in self._compared:
             check, missing = member.check, self.most_missing
             try:
-                old, new = self.baseline.then(member, judges).side, self._side_now(member)
+                reference, new = self._reference(member, judges), self._side_now(member)
                 measure = self.registry.named(check.measure)
-                self._compared[member.key] = compare(old, new, measure, check.condition, missing)
+                comparison = reference.compare(new, measure, check.condition, missing)
+                self._compared[member.key] = comparison
             except JudgesenseError as error:
                 self._compared[member.key] = error
         return self._compared[member.key]
+
+    def notices(self, member: DeclaredCheck) -> tuple[str, ...]:
+        """What of the suite of a check is not compared, or not as it was, in sentences."""
+        return self.baseline.notices(member, self.measure(member.judge, member.suite))
+
+    def _reference(self, member: DeclaredCheck, judges: Collection[str]) -> Reference:
+        # One for each judge and suite, like the side of today.
+        key = member.key[:3]
+        if key not in self._references:
+            measurement = self.measure(member.judge, member.suite)
+            self._references[key] = self.baseline.reference(member, judges, measurement)
+        return self._references[key]
 
     def _changes_of(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
         # One for each judge and suite: recordings are read for it.
@@ -142,6 +164,16 @@ class SavedBaseline:
     @cached_property
     def _saved(self) -> list[Measured]:
         return read_baseline(self.path, self.seed, self.registry)
+
+    def reference(
+        self, member: DeclaredCheck, judges: Collection[str], _: Measurement
+    ) -> Reference:
+        """What the file holds: its items and labels are those of today."""
+        return Reference(self.then(member, judges).side)
+
+    def notices(self, _member: DeclaredCheck, _now: Measurement) -> tuple[str, ...]:
+        """Nothing: the items and labels of the file are those of today."""
+        return ()
 
     def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
         """The differences of identity and prompts that the file shows."""
@@ -202,10 +234,22 @@ class RevisionBaseline:
         """The judge of that name."""
         return self.reader.past(member.judge, member.suite).measured
 
+    def reference(
+        self, member: DeclaredCheck, judges: Collection[str], now: Measurement
+    ) -> Reference:
+        """The recording, and whether it is of the same judge."""
+        past = self.reader.past(member.judge, member.suite)
+        same = past.is_same_judge(identity_of(now.judge, now.suite), recorded_trials(now.cassettes))
+        return past.reference(same_judge=same)
+
     def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
         """What differs in what was sent in the trials that both have."""
         past = self.reader.past(member.judge, member.suite)
-        return past.changes(now.suite, recorded_trials(now.cassettes))
+        return past.changes(recorded_trials(now.cassettes))
+
+    def notices(self, member: DeclaredCheck, now: Measurement) -> tuple[str, ...]:
+        """What of items, labels and verdicts is gone, new or not as it was."""
+        return self.reader.past(member.judge, member.suite).notices_of(now.cell.judgments)
 
 
 def cell_before(reader: PastReader | JudgesenseError, now: Measurement) -> Cell | None:

@@ -52,6 +52,7 @@ class Collected:
         self._pending: dict[tuple[str, str], tuple[Measurement, tuple[CheckLine, ...]]] = {}
         self._not_compared: dict[tuple[str, str], list[UncomparedCheck]] = {}
         self._luck: dict[tuple[str, str], dict[str, str | None]] = {}
+        self._against: dict[tuple[str, str], tuple[str, ...]] = {}
         self._questions: Counter[str] = Counter()
         self._last_secrets = Results()
         self.verified: list[Verification] = []
@@ -71,6 +72,10 @@ class Collected:
         self.add(measurement)
         key = (measurement.judge.slug, measurement.suite.name)
         self._not_compared.setdefault(key, []).append(check)
+
+    def add_against(self, measurement: Measurement, notices: Sequence[str]) -> None:
+        """Note what of a suite is not compared with its baseline, or not as it was."""
+        self._against[measurement.judge.slug, measurement.suite.name] = tuple(notices)
 
     def add_luck(self, measurement: Measurement, check: str, draws: str | None) -> None:
         """Note the draws in which a check fails by chance."""
@@ -105,6 +110,8 @@ class Collected:
         key = (measurement.judge.slug, measurement.suite.name)
         not_compared = self._not_compared.pop(key, ())
         sheet = measurement.part(shown).with_checks(lines, not_compared)
+        # What may hide a loss stands before all else.
+        sheet = replace(sheet, notices=(*self._against.pop(key, ()), *sheet.notices))
         # Replies were cleaned when they arrived; a project's prompts may hold a key too.
         secrets = self.credentials.values
         sheet = replace(

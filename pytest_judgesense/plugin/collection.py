@@ -10,20 +10,19 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.loosened import as_then
 from pytest_judgesense.errors import (
     ExtensionError,
     JudgesenseError,
-    SuiteError,
     UsageError,
     harmless,
     printable,
 )
 from pytest_judgesense.judges.resolving import comes_along
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.measures.bar import Check, told_apart
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin.ci import CheckFailed, require_pass
-from pytest_judgesense.plugin.declared_check import DeclaredCheck
+from pytest_judgesense.plugin.declared_check import DeclaredCheck, checks_of
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
 from pytest_judgesense.plugin.screen import EVERYTHING, representation
 from pytest_judgesense.plugin.startup import uncollected
@@ -37,7 +36,6 @@ from pytest_judgesense.plugin.suite_names import (
     preset_of,
     split_name,
 )
-from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
@@ -151,7 +149,7 @@ class SuiteFile(pytest.File):
         for judge in judges:
             for suite in [self._as_recorded(chosen[0], judge)] if as_recorded else chosen:
                 if suite.name not in measured:
-                    measured[suite.name], checks[suite.name] = suite, _checks(suite, registry)
+                    measured[suite.name], checks[suite.name] = suite, self._checks(suite)
                 declared += [
                     (DeclaredCheck(judge, suite, check), declaration)
                     for check, declaration in checks[suite.name]
@@ -159,6 +157,23 @@ class SuiteFile(pytest.File):
                     if check.judge in (None, judge.slug)
                 ]
         return judges, list(measured.values()), declared
+
+    def _checks(self, suite: Suite) -> list[tuple[Check, CheckDeclaration]]:
+        """The checks of a suite, and the comparisons that a revision had and it has no more.
+
+        Where a revision is the baseline, a branch cannot widen a margin for itself.
+        """
+        pairs = checks_of(suite, self._state.plugins.registry)
+        then = self._state.run.family.checks_then(suite)
+        held, dropped = as_then(then, [check for check, _ in pairs])
+        declared = [declaration for _, declaration in pairs]
+        declared += [
+            CheckDeclaration(
+                check.name, {"measure": check.measure, **check.bars, **check.condition}
+            )
+            for check in dropped
+        ]
+        return list(zip([*held, *dropped], declared, strict=True))
 
     def _as_recorded(self, whole: Suite, judge: JudgeSpec) -> Suite:
         """The design of a built-in suite that a judge is measured on if the user names none.
@@ -194,28 +209,6 @@ class SuiteFile(pytest.File):
         pasted = [preset_of(names) for names in self.item_names if names]
         presets += [preset if preset in recorded_presets else None for preset in pasted]
         return list(dict.fromkeys(presets)) or [None]
-
-
-def _checks(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclaration]]:
-    pairs = []
-    for declaration in suite.checks:
-        if "suite" in declaration.arguments:
-            raise UsageError(
-                f"check {declaration.name} of {suite.path}:{declaration.line} names a suite",
-                expected="no suite: its own is meant",
-            )
-        try:
-            arguments = dict(declaration.arguments)
-            check = declare_check(declaration.name, (), arguments, registry)
-            pairs.append((check, declaration))
-        except UsageError as error:
-            raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error
-    checks = told_apart([check for check, _ in pairs])
-    pairs = [(check, declaration) for check, (_, declaration) in zip(checks, pairs, strict=True)]
-    ids = [check.id for check in checks]
-    if twice := {name for name in ids if ids.count(name) > 1}:
-        raise SuiteError(f"{suite.path} declares {min(twice)} twice", expected="every check once")
-    return pairs
 
 
 class JudgeNode(pytest.Collector):

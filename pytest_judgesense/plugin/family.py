@@ -22,6 +22,7 @@ from pytest_judgesense.checks.explanation import (
     explanation_of,
     whole_text,
 )
+from pytest_judgesense.checks.loosened import loosened
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
     ALPHA,
@@ -42,8 +43,9 @@ from pytest_judgesense.layout import within
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin.collected import Collected
-from pytest_judgesense.plugin.declared_check import DeclaredCheck
+from pytest_judgesense.plugin.declared_check import DeclaredCheck, checks_of
 from pytest_judgesense.plugin.progress import Progress
+from pytest_judgesense.plugin.revision_rules import SessionRules, rules_of, typed_options
 from pytest_judgesense.plugin.screen import columns_of, tells_luck, warned_of
 from pytest_judgesense.plugin.session_measurements import Measurements
 from pytest_judgesense.plugin.settings import Settings
@@ -178,7 +180,10 @@ class Family:
             revision = Revision.read(settings.revision, root)
         except JudgesenseError as error:
             return error
-        return PastReader(revision, root, settings.cassettes, folder, settings.seed, registry)
+        return PastReader(
+            *(revision, root, settings.cassettes, folder, settings.seed, registry),
+            judges=lambda: [member.judge for member in self.members],
+        )
 
     @cached_property
     def _baseline(self) -> BaselineComparison:
@@ -196,17 +201,47 @@ class Family:
 
         settings, registry = self._settings, self._measurements.registry
         baseline: Baseline
+        policy, most_missing = self.policy, self._most_missing
         if settings.revision is not None:
             reader = self.past
             if isinstance(reader, JudgesenseError):
                 raise reader
             baseline = RevisionBaseline(reader)
+            policy, most_missing = self._rules.policy, self._rules.most_missing
         else:
             assert settings.baseline is not None, "without one nothing is compared"
             baseline = SavedBaseline(settings.baseline, settings.seed, registry)
-        return BaselineComparison(
-            baseline, self.policy, self._most_missing, self._measurements.once, registry
-        )
+        return BaselineComparison(baseline, policy, most_missing, self._measurements.once, registry)
+
+    @cached_property
+    def _rules(self) -> SessionRules:
+        """How regression checks are decided: where the revision was stricter, as it was."""
+        reader = self.past
+        assert not isinstance(reader, JudgesenseError), "a revision that can be read is compared"
+        own = SessionRules(self.policy, self._most_missing)
+        start = self._config.inipath.parent if self._config.inipath else self._settings.rootdir
+        return rules_of(own, reader.ini(start), typed_options(self._config))
+
+    def _loosened(self, member: DeclaredCheck) -> Iterator[str]:
+        """What of checks and rules is looser than at the revision, in clauses."""
+        if self._settings.revision is None:
+            return
+        yield from self._rules.loosened
+        if then := self.checks_then(member.suite):
+            now = checks_of(member.suite, self._measurements.registry)
+            if clauses := [*loosened(then, [check for check, _ in now])]:
+                held = "; comparisons hold as they were"
+                yield f"looser than at {self._settings.revision}: {'; '.join(clauses)}{held}"
+
+    def checks_then(self, suite: Suite) -> list[Check]:
+        """The checks that a suite declared at the revision; none where none can be read."""
+        if self._settings.revision is None or isinstance(self.past, JudgesenseError):
+            return []  # the checks that compare say why
+        try:
+            then = checks_of(self.past.suite(suite), self._measurements.registry)
+        except JudgesenseError:
+            return []
+        return [check for check, _ in then]
 
     @cached_property
     def _folder(self) -> TemporaryDirectory[str]:
@@ -276,6 +311,8 @@ class Family:
                 if each.check.kind.regression and not self.not_compared(each)
             ]
             outcome = self._baseline.outcome(member, family)
+            notices = self._baseline.notices(member)
+            self._collected.add_against(measurement, [*notices, *self._loosened(member)])
         elif check.kind.drift:
             assert self.history is not None, "without one it is not compared"
             outcome = self.history.outcome(check, measurement, rule)

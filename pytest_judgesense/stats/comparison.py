@@ -129,6 +129,17 @@ class Difference:
 
         return replace(self, interval=interval, p_better=worst.p_better)
 
+    def at_most(self, other: Difference | None) -> Difference:
+        """The same with the worse lower bound and p-value of "not better" of both."""
+        if other is None:
+            return self
+
+        def interval(coverage: float, times: float) -> _Ends:
+            low, high = self.interval(coverage, times)
+            return min(low, other.interval(coverage, times)[0]), high
+
+        return replace(self, interval=interval, p_better=max(self.p_better, other.p_better))
+
     def clusters_to_clear(self, target: float, alpha: float) -> int | None:
         """Clusters whose one-sided bound clears ``target`` with a probability of 80%.
 

@@ -6,7 +6,8 @@ it needs into a temporary folder and removes that at its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -15,12 +16,15 @@ from typing import Final
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
 _UNPACKED = "judgesense-data-"
+SUITE_SUFFIX: Final = ".suite.toml"
+_PASSED_OVER: Final = frozenset({"node_modules", "__pycache__"})
+_ENVIRONMENT: Final = "pyvenv.cfg"  # at the head of a virtual environment
 
 
 def builtin_suites() -> dict[str, Path]:
     """Name and file of every built-in suite, in alphabetical order."""
     files = sorted(_data("suites/").glob("*/*.suite.toml"))
-    return {file.name.removesuffix(".suite.toml"): file for file in files}
+    return {file.name.removesuffix(SUITE_SUFFIX): file for file in files}
 
 
 def is_built_in(path: Path) -> bool:
@@ -57,6 +61,21 @@ def builtin_cassette(relative: Path) -> Path | None:
     """A recording that comes with the installation (read only), ``<judge>/<suite>.jsonl``."""
     path = _data(f"cassettes/{relative.as_posix()}")
     return path if path.is_file() else None
+
+
+def suite_files_below(root: Path) -> Iterator[Path]:
+    """The suite files of a project, in any folder but hidden ones and virtual environments."""
+    for place, folders, files in os.walk(root):
+        folder = Path(place)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _PASSED_OVER
+            and not (folder / name / _ENVIRONMENT).exists()
+        )
+        paths = (folder / name for name in sorted(files) if name.endswith(SUITE_SUFFIX))
+        yield from (path for path in paths if not is_unpacked(path))
 
 
 def cassettes_in(folder: Path, judge: str, names: Iterable[str]) -> dict[str, Path]:

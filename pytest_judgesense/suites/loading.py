@@ -138,6 +138,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
             file.resolve() for file in (stimuli.file, *of_people, *sources, *material.files)
         ),
         source=source.name if source else "",
+        was=form.was or "",
         material=material.value,
     )
     if chosen.pooled_with is not None:
@@ -385,7 +386,7 @@ def _digest(
     # The questions and how they are counted, without the bars, the judges and the description.
     # Reviews only count by what they exclude: one more that agrees changes no number.
     aside = {"checks", "judges", "description", "presets", "equivalence"}
-    aside |= {"reviewers", "label_review"}
+    aside |= {"reviewers", "label_review", "was"}
     table = form.model_dump(mode="json", exclude=aside)
     own = _own_templates(form)
     used = set(_named(form.presets[preset])) if preset else set()

@@ -348,12 +348,14 @@ class SuiteForm(Form):
     """A whole ``*.suite.toml``.
 
     ``reviewers`` says what each reviewer of templates or labels is; a language model is a
-    ``model``, whoever prompted it.
+    ``model``, whoever prompted it. ``was`` is the name of the suite that it takes the place of, by
+    which its recordings stand at earlier revisions.
     """
 
     schema_: Literal["judgesense/suite/1"] = Field(alias="schema")
     name: Slug
     kind: Annotated[str, AfterValidator(_known_kind)]
+    was: Slug | None = None
     description: str = ""
     judges: list[str] = []
     system: str = ""

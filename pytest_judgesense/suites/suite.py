@@ -116,6 +116,7 @@ class Suite:
         built_in: the items as they come with the installation; ``None`` for other suites.
         source: name of the suite that its items and prompts are ``from``, whose prompts of a judge
             it is sent; empty for none.
+        was: name of the suite that it takes the place of; empty for none.
         unexpanded: the same before its kind made several templates of its own (`Kind.expand`);
             ``None`` where it made none.
         material: what its items are made with beside the lines, as its kind has it.
@@ -154,6 +155,7 @@ class Suite:
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     built_in: tuple[Item, ...] | None = field(default=None, repr=False, compare=False)
     source: str = ""
+    was: str = ""
     unexpanded: Suite | None = field(default=None, repr=False, compare=False)
     material: Any = field(default=None, repr=False, compare=False)
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)

@@ -1,0 +1,263 @@
+"""An earlier measurement as checks compare with it, where items and labels have changed. Pure.
+
+What was measured then counts as it was, and what cannot be found again counts against the one who
+wants to pass:
+
+* **Edited items**, known by their ids, stay units. A loss with them, or without them, is a loss.
+* **Labels** that have changed are those of then and those of now: a loss under either is a loss. A
+  label that was removed counts as it was.
+* **Units that are gone**, and verdicts that are missing now less those that were missing then, are
+  counted. Above a twentieth of the units of then, or with the edited ones above a fifth, nothing is
+  decided, whatever the policy: so many could hide a loss of about that size.
+
+Where the judge is known to be the one of then, what is gone or edited is no way around the
+comparison: it is said, and the items that are as they were are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from pytest_judgesense.checks.regression import Comparison, Side, compare
+from pytest_judgesense.estimate import find_estimate, number_text
+from pytest_judgesense.measures.cell import answered
+from pytest_judgesense.measures.definition import Measure
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.trial import Trial
+
+# Trials by their ids, with other labels than their judgments have.
+Relabelled: TypeAlias = Mapping[str, Trial]
+# The measurement of then, and that of today.
+_Sides: TypeAlias = tuple[Side, Side]
+
+MOST_LOST: Final = 1 / 20
+MOST_EDITED: Final = 1 / 5
+_SEPARATELY: Final = "correct labels in a commit of their own"
+
+
+class Labels(NamedTuple):
+    """Under which labels trials of today are compared.
+
+    Attributes:
+        now: the trials that lack a label that they had: with that label.
+        then: the trials whose labels have changed: with those of then.
+    """
+
+    now: Relabelled
+    then: Relabelled
+
+    @classmethod
+    def of(cls, trials: Iterable[tuple[Trial, Item, Item]]) -> Labels:
+        """The labels of trials, each with its item as it was and as it is."""
+        now: dict[str, Trial] = {}
+        then: dict[str, Trial] = {}
+        for trial, item_then, item_now in trials:
+            kept, before = _with_removed(trial, item_then), _as_then(trial, item_then, item_now)
+            if kept != trial:
+                now[trial.id] = kept
+            if before != kept:
+                then[trial.id] = before
+        return cls(now, then)
+
+
+def _with_removed(trial: Trial, then: Item) -> Trial:
+    """A trial with the labels that its item had and has not any more."""
+    people = {
+        criterion: {**then.people.get(criterion, {}), **trial.people.get(criterion, {})}
+        for criterion in {**then.people, **trial.people}
+    }
+    label = then.right if trial.label is None else trial.label
+    return replace(
+        trial, label=label, people=people, condition={**then.condition, **trial.condition}
+    )
+
+
+def _as_then(trial: Trial, then: Item, now: Item) -> Trial:
+    """A trial with the labels of then: also grades of people, which are part of its condition."""
+    condition = {name: of for name, of in trial.condition.items() if name not in now.condition}
+    return replace(
+        trial,
+        label=then.right,
+        people=then.people,
+        stratum=then.stratum,
+        picked=then.picked,
+        skipped=then.skipped,
+        condition={**then.condition, **condition},
+    )
+
+
+class Losses(NamedTuple):
+    """What of the units of then is not there, or not as it was.
+
+    Attributes:
+        units: of the measure, then.
+        gone: those of trials that are not asked any more.
+        silent: those whose verdicts are missing now, less those whose verdicts were missing then.
+        edited: those of items with other texts.
+    """
+
+    units: int
+    gone: int
+    silent: int
+    edited: int
+
+    @property
+    def words(self) -> str:
+        """What is lost, by cause; empty for nothing."""
+        lost = max(0, self.silent)
+        counts = {"gone": self.gone, "without a verdict now": lost, "edited": self.edited}
+        parts = [f"{number} {word}" for word, number in counts.items() if number]
+        return f"of {self.units} units {', '.join(parts)}" if parts else ""
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether they could hide a loss."""
+        lost = self.gone + max(0, self.silent)
+        return (
+            lost > MOST_LOST * self.units or lost + self.edited > MOST_EDITED * self.units
+        ) and lost + self.edited > 0
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An earlier measurement.
+
+    Attributes:
+        side: all its judgments: those of trials that are asked again under the trials of today.
+        edited: ids of the trials of today whose items have other texts than then.
+        labels: under which the trials of today are compared.
+        same_judge: whether the judge is known to be the one of then.
+    """
+
+    side: Side
+    edited: frozenset[str] = frozenset()
+    labels: Labels = Labels(MappingProxyType({}), MappingProxyType({}))
+    same_judge: bool = False
+    _ways: dict[int, tuple[_Sides, list[_Sides]]] = field(default_factory=dict, repr=False)
+
+    def compare(
+        self,
+        new: Side,
+        measure: Measure,
+        condition: Mapping[str, Any] | None,
+        most_missing: float,
+    ) -> Comparison:
+        """The comparison of a measure with today's: the worst of those that count."""
+        under = dict(condition or {})
+        whole, sides = self._sides(new)
+        compared = [compare(old, now, measure, under, most_missing) for old, now in sides]
+        measured = [each for each in compared if each.old.value is not None or each.blocked is None]
+        comparison = _worst(measured or compared)
+        notes = [*comparison.notes]
+        if self.labels.then and (words := _both(compared[0], compared[-1])):
+            notes.append(f"{words}; {_SEPARATELY}")
+        losses = losses_of(*whole, self.edited, measure, under)
+        blocked = comparison.blocked
+        if losses.words and (self.same_judge or not losses.are_too_many):
+            notes.append(losses.words)
+        elif losses.words:
+            reason = f"{losses.words}: more than could be missing without hiding a loss"
+            blocked = "; ".join(filter(None, [reason, blocked]))
+        return replace(comparison, notes=tuple(notes), blocked=blocked)
+
+    def _sides(self, new: Side) -> tuple[_Sides, list[_Sides]]:
+        """Both sides whole, and in each way that counts: those with today's labels first."""
+        if id(new) not in self._ways:
+            whole = _relabelled(self.side, new, self.labels.now)
+            ways = [whole]
+            if self.edited:
+                without = _without(*whole, self.edited)
+                # Of the same judge other texts may be harder: what it says of them is no change.
+                ways = [without] if self.same_judge else [whole, without]
+            if self.labels.then:
+                ways += [_relabelled(*way, self.labels.then) for way in ways]
+            self._ways[id(new)] = whole, ways
+        return self._ways[id(new)]
+
+
+def _relabelled(old: Side, new: Side, trials: Relabelled) -> _Sides:
+    """Both sides with the labels of these trials."""
+
+    def relabelled(side: Side) -> Side:
+        if not trials or side.cell is None:
+            return side
+        return Side.of(
+            side.cell.of(
+                replace(judgment, trial=trials.get(judgment.trial.id, judgment.trial))
+                for judgment in side.cell.judgments
+            )
+        )
+
+    return relabelled(old), relabelled(new)
+
+
+def _without(old: Side, new: Side, trials: frozenset[str]) -> _Sides:
+    """Both sides without the judgments of these trials."""
+
+    def without(side: Side) -> Side:
+        if side.cell is None:
+            return side
+        left = (each for each in side.cell.judgments if each.trial.id not in trials)
+        return Side.of(side.cell.of(left))
+
+    return without(old), without(new)
+
+
+def _worst(compared: list[Comparison]) -> Comparison:
+    """The comparison with the most evidence of a loss, whose gains hold in all the others too."""
+    decided = [each for each in compared if each.difference is not None]
+    if len(decided) < 2:
+        return next((each for each in compared if each.blocked), (decided or compared)[0])
+    worst = min(decided, key=lambda each: each.difference.p_worse if each.difference else 1.0)
+    difference = worst.difference
+    assert difference is not None, "it is one of those that were decided"
+    for other in decided:
+        if other is not worst:
+            difference = difference.at_most(other.difference)
+    blocked = next((each.blocked for each in compared if each.blocked), None)
+    identical = all(each.identical for each in compared)
+    return replace(worst, difference=difference, blocked=blocked, identical=identical)
+
+
+def _both(now: Comparison, then: Comparison) -> str:
+    """The values under the labels of now and of then, where these differ."""
+    if now.values == then.values:
+        return ""
+    shown = [
+        " -> ".join("none" if value is None else number_text(value) for value in each.values)
+        for each in (then, now)
+    ]
+    return f"under the labels of then {shown[0]}, under those of now {shown[1]}"
+
+
+def losses_of(
+    old: Side, new: Side, edited: frozenset[str], measure: Measure, condition: Mapping[str, Any]
+) -> Losses:
+    """What of the units of a measure is not there, or not as it was."""
+    before, now = (_units(side, measure, condition) for side in (old, new))
+    again = [unit for unit in before if all(trial in new.by_id for trial in unit)]
+    lost, gained = (
+        sum(
+            unit not in units and not all(answered(side.by_id[trial]) for trial in unit)
+            for unit in others
+        )
+        for units, others, side in (
+            (now, again, new),
+            (before, [u for u in now if all(trial in old.by_id for trial in u)], old),
+        )
+    )
+    of_edited = sum(not edited.isdisjoint(unit) for unit in again)
+    return Losses(len(before), len(before) - len(again), lost - gained, of_edited)
+
+
+def _units(
+    side: Side, measure: Measure, condition: Mapping[str, Any]
+) -> dict[tuple[str, ...], None]:
+    """The trials of each unit; of a measure without units, each trial with a verdict."""
+    estimate = find_estimate(side.estimates, measure.name, condition)
+    if estimate is not None and estimate.observations is not None:
+        return dict.fromkeys(tuple(key.split("\n")) for key in estimate.observations.keys)
+    return dict.fromkeys((id_,) for id_, judgment in side.by_id.items() if answered(judgment))

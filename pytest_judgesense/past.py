@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.baseline import Measured
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
-from pytest_judgesense.checks.reference import Labels, Reference
+from pytest_judgesense.checks.reference import ComparedLabels, Reference
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
 from pytest_judgesense.errors import JudgesenseError, UsageError
@@ -90,10 +90,10 @@ class Past:
         return [(self.then[old], self.now[new]) for old, new in self.matched.now.items()]
 
     @cached_property
-    def labels(self) -> Labels:
+    def labels(self) -> ComparedLabels:
         """Under which labels the trials of today are compared."""
         then = {now.id: then for then, now in self._pairs}
-        return Labels.of(
+        return ComparedLabels.of(
             (trial, then[trial.item], self.now[trial.item]) for trial in self.again.values()
         )
 

@@ -4,7 +4,7 @@ What was measured then counts as it was, and what cannot be found again counts a
 wants to pass:
 
 * **Edited items**, known by their ids, stay units. A loss with them, or without them, is a loss.
-* **Labels** that have changed are those of then and those of now: a loss under either is a loss. A
+* **ComparedLabels** that have changed are those of then and those of now: a loss under either is a loss. A
   label that was removed counts as it was.
 * **Units that are gone**, and verdicts that are missing now less those that were missing then, are
   counted. Above a twentieth of the units of then, or with the edited ones above a fifth, nothing is
@@ -38,7 +38,7 @@ MOST_EDITED: Final = 1 / 5
 _SEPARATELY: Final = "correct labels in a commit of their own"
 
 
-class Labels(NamedTuple):
+class ComparedLabels(NamedTuple):
     """Under which labels trials of today are compared.
 
     Attributes:
@@ -50,7 +50,7 @@ class Labels(NamedTuple):
     then: Relabelled
 
     @classmethod
-    def of(cls, trials: Iterable[tuple[Trial, Item, Item]]) -> Labels:
+    def of(cls, trials: Iterable[tuple[Trial, Item, Item]]) -> ComparedLabels:
         """The labels of trials, each with its item as it was and as it is."""
         now: dict[str, Trial] = {}
         then: dict[str, Trial] = {}
@@ -134,7 +134,7 @@ class Reference:
 
     side: Side
     edited: frozenset[str] = frozenset()
-    labels: Labels = Labels(MappingProxyType({}), MappingProxyType({}))
+    labels: ComparedLabels = ComparedLabels(MappingProxyType({}), MappingProxyType({}))
     same_judge: bool = False
     _ways: dict[int, tuple[_Sides, list[_Sides]]] = field(default_factory=dict, repr=False)
 

@@ -431,7 +431,7 @@ class Units:
 def stratum_weights(strata: NDArray[Any]) -> NDArray[np.float64] | None:
     """What units weigh so that their strata weigh the same; ``None`` if units do as well."""
     _, stratum, sizes = np.unique(strata, return_inverse=True, return_counts=True)
-    if np.ptp(sizes) == 0:
+    if np.unique(sizes).size < 2:
         return None
     weights: NDArray[np.float64] = strata.size / (sizes.size * sizes[stratum])
     return weights

@@ -31,7 +31,7 @@ from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.readable import BY_OPTION
-from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.resolving import declared_judges, in_project, resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget, Throttle
@@ -333,6 +333,7 @@ def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
             (spec,) = resolve_judges([one], declared, {}, (), registry.providers)
         else:
             spec = one if isinstance(one, JudgeSpec) else _of_function(one)
+            spec = in_project(spec, Path.cwd())
         if spec.slug in found:
             raise UsageError(
                 "two judges have one name", found=repr(spec.name), expected="every judge once"

@@ -37,15 +37,17 @@ from pytest_judgesense.judges.functions import (
     Binding,
     binding_of,
     is_async,
+    missing_file_remedy,
     refuse_own_prompt,
     said_by,
 )
 from pytest_judgesense.judges.local.llama_server import served
 from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime, current_runner
 from pytest_judgesense.judges.placeholders import placeholder_credentials
+from pytest_judgesense.judges.project_code import in_front
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
-from pytest_judgesense.judges.resolving import base_url_of, function_of, key_of
+from pytest_judgesense.judges.resolving import base_url_of, function_of, judged_folders, key_of
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer, Skill
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
@@ -552,6 +554,7 @@ class _Function:
         self._runner = runner
         self._trust = trust
         self._suite = suite
+        self._folders = judged_folders(spec)
         self._importing = asyncio.Lock()
         self._bound: tuple[JudgeFunction, Binding | None] | None = None
 
@@ -615,7 +618,9 @@ class _Function:
             call = binding.call(function, binding.arguments(fields))
         try:
             # Where its return alone is recorded, no request of it is looked at.
-            with entered(None) if self._spec.by_return else nullcontext():
+            unseen = entered(None) if self._spec.by_return else nullcontext()
+            # It may import more while it runs.
+            with unseen, in_front(self._folders):
                 value = await self._runner.call(call, self._spec.timeout_s, is_async(function))
         except (OutOfTime, BodyTooLarge) as error:
             _raise_remembered(scope)
@@ -630,7 +635,8 @@ class _Function:
             if scope.replaying and not scope.intercepted:
                 # No request was made: this machine lacks what the function needs.
                 reason = self._cassette.redacted(reason_of(error))
-                raise _not_replayable(self._spec, reason) from error
+                remedy = missing_file_remedy(error)
+                raise _not_replayable(self._spec, reason, remedy) from error
             # Clients retry by themselves; their final exception is not retried.
             status = status_of(error)
             kind: Consequence = "end" if kind_of_status(status) == "end" else "fail"
@@ -662,13 +668,14 @@ def _not_sent(spec: JudgeSpec, text: str) -> JudgeError:
     )
 
 
-def _not_replayable(spec: JudgeSpec, reason: str) -> JudgeError:
+def _not_replayable(spec: JudgeSpec, reason: str, remedy: str) -> JudgeError:
     return JudgeError(
         f"judge {spec.name!r} cannot be replayed here: it fails before its first request",
         found=f"{spec.model}: {reason}",
         expected="a function that needs only its recorded answers; keys that common clients "
         "read get placeholders",
-        remedy="name the variable of another key in the judge's table, "
+        remedy=remedy
+        or "name the variable of another key in the judge's table, "
         'api_key_env = "NAME"; where there are several, set them to any value: nothing is sent '
         "(boto3 needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)",
     )

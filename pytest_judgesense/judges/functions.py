@@ -66,6 +66,16 @@ def refuse_python(judge: str, target: str, module: str) -> None:
         )
 
 
+def missing_file_remedy(error: BaseException) -> str:
+    """What to do where the code of a judge cannot open a file; empty for any other error."""
+    if not isinstance(error, OSError) or error.filename is None:
+        return ""
+    return (
+        "put the file there, or open it from where the module is: "
+        f"Path(__file__).parent / ...; a relative path starts at {Path.cwd()}"
+    )
+
+
 def module_of(function: Any) -> str:
     """The module that defines a callable; what is partially applied counts as what it applies."""
     while isinstance(function, partial):

@@ -136,6 +136,7 @@ class _JudgeForm(_Form):
     options: dict[str, Any] = {}
     concurrency: Whole | None = Field(default=None, ge=1)
     arguments: dict[str, str] = {}
+    installed: Annotated[bool, Strict()] = False
     prompts: _PromptsForm = Field(default_factory=_PromptsForm)
     prices: _PricesForm | None = None
     repair: Annotated[bool, Strict()] | _RepairForm = False
@@ -157,6 +158,8 @@ class _JudgeForm(_Form):
             raise ValueError("model is missing")
         elif self.arguments:
             raise ValueError("arguments are those of a function: they are for a callable judge")
+        elif self.installed:
+            raise ValueError("installed is about a function's code: it is for a callable judge")
         elif self.calls != "http":
             raise ValueError('calls = "function" is for a callable judge: others make requests')
         if self.provider == "azure" and self.base_url is None:

@@ -9,12 +9,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.credentials import (
@@ -30,12 +28,24 @@ from pytest_judgesense.errors import (
     unset_variable,
 )
 from pytest_judgesense.files import project_file, read_text
-from pytest_judgesense.judges.functions import module_of, refuse_python
+from pytest_judgesense.judges.functions import missing_file_remedy, module_of, refuse_python
 from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
+from pytest_judgesense.judges.project_code import (
+    OtherCopy,
+    code_folders,
+    file_in,
+    files_in,
+    imported_file,
+    in_front,
+    is_of_project,
+    modules_of_project,
+    other_copy,
+    outside_of,
+)
 from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
 from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
-from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Provider, Repair
+from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Provider, Repair, table_of
 from pytest_judgesense.limits import toml_value
 
 _RETIRED: Final = "retired"
@@ -162,12 +172,14 @@ def resolve_judges(
     objects: Mapping[str, JudgeSpec],
     suite_judges: Iterable[str] = (),
     providers: Mapping[str, Provider] = BUILT_IN,
+    root: Path | None = None,
 ) -> list[JudgeSpec]:
     """The judges to measure, in order.
 
     These are the ``names`` that the user asked for; without any, the ``declared`` judges of
     ``pyproject.toml`` and the ``objects`` of ``conftest.py``; else those that the suite names.
-    ``providers`` are those that plugins add, by name.
+    ``providers`` are those that plugins add, by name. Functions that no file declares are those of
+    the project in ``root``, by default the working folder.
 
     Raises:
         UsageError: a name is unknown, two judges share a name, or there is no judge.
@@ -189,7 +201,7 @@ def resolve_judges(
 
     resolved: dict[str, JudgeSpec] = {}
     for name in dict.fromkeys(wanted):
-        judge = named(name)
+        judge = in_project(named(name), root or Path.cwd())
         if judge.repair is not None and judge.repair.judge is not None:
             judge = _repaired_by(judge, judge.repair, named(judge.repair.judge))
         other = resolved.setdefault(judge.slug.lower(), judge)
@@ -214,31 +226,44 @@ def _repaired_by(judge: JudgeSpec, repair: Repair, repairer: JudgeSpec) -> Judge
     return replace(judge, repair=replace(repair, spec=repairer))
 
 
+def in_project(judge: JudgeSpec, root: Path) -> JudgeSpec:
+    """A judge; a function that no file declares belongs to the project in ``root``."""
+    if judge.provider != "callable":
+        return judge
+    declaring = None if judge.folder == Path() else judge.folder
+    return replace(judge, folder=(declaring or root).absolute())
+
+
+def judged_folders(spec: JudgeSpec) -> tuple[str, ...]:
+    """The folders that stand in front of Python's path while a judge's function is run."""
+    return () if spec.folder is None or spec.installed else code_folders(spec.folder)
+
+
 def function_of(spec: JudgeSpec) -> JudgeFunction:
-    """The function of a callable judge.
+    """The function of a callable judge: that of its project, or that which is ``installed``.
 
     Raises:
         UsageError: it cannot be imported, is one of Python itself, or cannot be called as it is: a
-            class, or a method without its object.
+            class, or a method without its object; or another copy of its code was imported before.
     """
     if spec.function is not None:
         if inspect.isclass(spec.function):
             raise _needs_an_object(spec, spec.function)
+        _refuse_other_copy(spec, module_of(spec.function))
         return spec.function
     module, _, name = spec.model.partition(":")
     *within, last = name.split(".")
+    importlib.invalidate_caches()  # the project may have been written a moment ago
+    _refuse_other_copy(spec, module)
     try:
-        holder: Any = reduce(getattr, within, _imported(module, spec.folder))
-        target: Any = getattr(holder, last)
+        with in_front(judged_folders(spec)):
+            holder: Any = reduce(getattr, within, importlib.import_module(module))
+            target: Any = getattr(holder, last)
     except (ImportError, AttributeError) as error:
+        _refuse_other_copy(spec, module)
         lacking = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
         if lacking and not f"{module}.".startswith(f"{lacking}."):
-            raise UsageError(
-                f"the function of judge {spec.name!r} needs {lacking}, which is not installed",
-                found=f"{spec.model}: {error}",
-                expected="a module that is imported without an error",
-                remedy=f"install what {module} imports, here and in CI",
-            ) from error
+            raise _lacking(spec, module, lacking, error) from error
         raise UsageError(
             f"the function of judge {spec.name!r} cannot be imported",
             found=f"{spec.model}: {error}",
@@ -260,9 +285,11 @@ def function_of(spec: JudgeSpec) -> JudgeFunction:
             f"the function of judge {spec.name!r} cannot be imported: its module fails",
             found=f"{spec.model}: {reason_of(error)}",
             expected="a module that is imported without an error",
-            remedy="fix it; a key that it reads is to be set, or, to replay, named by "
+            remedy=missing_file_remedy(error)
+            or "fix it; a key that it reads is to be set, or, to replay, named by "
             'api_key_env = "NAME" in the table of the judge',
         ) from error
+    _refuse_other_copy(spec, module)
     if not callable(target):
         raise UsageError(
             f"judge {spec.name!r} is not a function",
@@ -302,18 +329,68 @@ def _needs_an_object(spec: JudgeSpec, target: object) -> UsageError:
     )
 
 
-def _imported(module: str, folder: Path | None) -> ModuleType:
-    """A module, looked for in the ``folder`` that declares the judge as well, and in its src."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if folder is None or error.name != module.partition(".")[0]:
-            raise
-        sys.path += [
-            str(path) for path in (folder.resolve(), folder.resolve() / "src") if path.is_dir()
-        ]
-        importlib.invalidate_caches()
-        return importlib.import_module(module)
+def _refuse_other_copy(spec: JudgeSpec, module: str) -> None:
+    """Raise `UsageError` where code of a judge was imported from another file than is meant."""
+    if (project := spec.folder) is None:
+        return
+    if spec.installed:
+        if (copy := other_copy(files_in(outside_of(project), module))) is not None:
+            raise _not_installed(spec, copy)
+    elif (copy := other_copy(_code_of(spec, module, project))) is not None:
+        raise _not_of_project(spec, project, copy)
+
+
+def _code_of(spec: JudgeSpec, module: str, project: Path) -> Mapping[str, Path]:
+    """What the code of a judge needs of its project.
+
+    A table means the module that its name leads to. An object is where it is, such as in the
+    ``conftest.py`` of a folder, though there may be another at the top.
+    """
+    modules = modules_of_project(module, project)
+    file = imported_file(module)
+    if file is None or not is_of_project(file, project) or (spec.function is None and modules):
+        return modules
+    return modules_of_project(module, project, file)
+
+
+def _not_of_project(spec: JudgeSpec, project: Path, copy: OtherCopy) -> UsageError:
+    folder = next(
+        (place for place in code_folders(project)[::-1] if copy.meant.is_relative_to(place)), ""
+    )
+    within = os.path.relpath(folder or project, project.resolve())
+    return UsageError(
+        f"another {copy.module} than that of the project was imported before judge {spec.name!r}",
+        found=f"{copy.imported}, imported by a test, a conftest.py or a plugin",
+        expected=f"{copy.meant}",
+        remedy=f"let everybody import that one: pip install -e ., or pythonpath = "
+        f'["{Path(within).as_posix()}"] for pytest; or, where the other copy is meant, as under '
+        f"tox: installed = true in {table_of(spec.name)}",
+    )
+
+
+def _not_installed(spec: JudgeSpec, copy: OtherCopy) -> UsageError:
+    return UsageError(
+        f"judge {spec.name!r} is that which is installed, and another {copy.module} was imported",
+        found=f"{copy.imported}",
+        expected=f"{copy.meant}, because of installed = true",
+        remedy="start pytest and not python -m pytest, which puts this folder in front of what is "
+        f"installed, and take it out of pythonpath; or remove installed from {table_of(spec.name)}",
+    )
+
+
+def _lacking(spec: JudgeSpec, module: str, lacking: str, error: Exception) -> UsageError:
+    """The error of a judge that imports what is not there."""
+    remedy = f"install what {module} imports, here and in CI"
+    if file_in(judged_folders(spec), lacking.partition(".")[0]) is not None:
+        # Of the project's own package, such as a part in C, or a file with its version.
+        remedy = "let a build make it in the project: pip install -e .; or, where the installed "
+        remedy += f"copy is meant: installed = true in {table_of(spec.name)}"
+    return UsageError(
+        f"the function of judge {spec.name!r} needs {lacking}, which is not installed",
+        found=f"{spec.model}: {error}",
+        expected="a module that is imported without an error",
+        remedy=remedy,
+    )
 
 
 def key_of(spec: JudgeSpec) -> tuple[str, str | None]:

@@ -116,7 +116,8 @@ class JudgeSpec:
             where the judge is a synchronous function.
         arguments: ``callable``: by parameter of the function, the field of the suite that it is
             given; those that are called like a field need none.
-        folder: where the judge is declared: its function is looked for there as well.
+        folder: ``callable``: the folder of its project, where it is declared: code there is judged.
+        installed: ``callable``: its code is what is installed, and not the project's.
         calls: ``callable``: what is recorded of it: its requests (``http``), or only what it
             returns (``function``), and then a replay does not run it.
         ignore: fields of its requests that change on each run, as ``body.user`` or ``query.t``:
@@ -157,6 +158,7 @@ class JudgeSpec:
     concurrency: int | None = None
     arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     folder: Path | None = field(default=None, repr=False, compare=False)
+    installed: bool = False
     calls: Literal["http", "function"] = "http"
     ignore: tuple[str, ...] = ()
     was: str = field(default="", compare=False)

@@ -131,7 +131,14 @@ class Measurements:
                 objects[judge.name] = judge
         providers = self.registry.providers
         declared = declared_judges(start, providers)
-        judges = resolve_judges(self._settings.judges, declared, objects, suite_judges, providers)
+        judges = resolve_judges(
+            self._settings.judges,
+            declared,
+            objects,
+            suite_judges,
+            providers,
+            self._settings.rootdir,
+        )
         if self._settings.mode != "replay" or any(judge.provider == "callable" for judge in judges):
             # vcrpy and the clients that it knows take a second: not of the first test that asks.
             import pytest_judgesense.cassettes.interception  # noqa: F401

@@ -150,7 +150,7 @@ def test_a_wrong_key_is_named_and_the_valid_ones_listed(change: dict[str, Any], 
         _declared({**OPENAI, **change})
     assert place in caught.value.found
     listed = "api_key_env, arguments, base_url, calls, concurrency, context, function, ignore"
-    listed += ", logprobs, max_body_bytes, max_retries, max_tokens, model"
+    listed += ", installed, logprobs, max_body_bytes, max_retries, max_tokens, model"
     # Of a table within the table, its own keys.
     within = {"prompts": "pairwise, paraphrases, strict", "prices": "completion, prompt"}
     assert within.get(place.partition(".")[0], listed) in caught.value.expected

@@ -174,13 +174,14 @@ def _freshly_replayed(task: Task, loop: AskingLoop, deadline: Deadline) -> dict[
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise _NoFreshProcess(str(error)) from error
     seed = "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
-    path = os.pathsep.join(entry for entry in sys.path if entry)
+    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
     # A file, for what a pipe does not take at once would be written by nobody after a look.
     with tempfile.TemporaryFile() as task_file:
         task_file.write(pickled)
         task_file.seek(0)
         process = subprocess.Popen(  # noqa: S603 - this Python, with code of ours
-            [sys.executable, "-c", _IN_A_FRESH_PROCESS],
+            # -P: it imports what this process does, and no more of the working folder.
+            [sys.executable, "-P", "-c", _IN_A_FRESH_PROCESS],
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
             stdin=task_file,
             stdout=subprocess.PIPE,

@@ -4,7 +4,7 @@ What was measured then counts as it was, and what cannot be found again counts a
 wants to pass:
 
 * **Edited items**, known by their ids, stay units. A loss with them, or without them, is a loss.
-* **ComparedLabels** that have changed are those of then and those of now: a loss under either is a loss. A
+* **Labels** that have changed are those of then and those of now: a loss under either is a loss. A
   label that was removed counts as it was.
 * **Units that are gone**, and verdicts that are missing now less those that were missing then, are
   counted. Above a twentieth of the units of then, or with the edited ones above a fifth, nothing is

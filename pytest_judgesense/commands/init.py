@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _SUITE: Final = Path("suites", "answers")
 _WORKFLOW: Final = Path(".github", "workflows", "judges.yml")
 _FIRST_KEY: Final = "OPENAI_API_KEY"  # of the workflow that is written
+_PACKAGES: Final = re.compile(r"packages|py_modules")  # of setup.py and setup.cfg
+_NO_CODE: Final = ("conftest", "docs", "noxfile", "setup", "test", "tests")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -321,6 +323,7 @@ def _closing(folder: Path, purpose: str, suites: str, *before: str) -> Iterator[
     yield from (f"  {command}" for command in before)
     yield from (f"  pytest {suites} --judge-mode record", f"  pytest {suites}")
     yield from _not_collected(folder)
+    yield from _taken_for_packages(folder)
 
 
 def _afterwards(files: str, place: Path, chosen: str = "") -> Iterator[str]:
@@ -445,3 +448,38 @@ def _not_collected(folder: Path) -> Iterator[str]:
     shown = json.dumps(wanted) if file.suffix == ".toml" else " ".join(wanted)
     yield f"plain `pytest` does not run it: {file.name} names other testpaths. Change them to:"
     yield f"  testpaths = {shown}"
+
+
+def _taken_for_packages(folder: Path) -> Iterator[str]:
+    """Lines that say what to write where ``pip install .`` takes ``suites`` for a package.
+
+    A project that does not say what its packages are has them found by setuptools, which refuses
+    several folders at the top, and of one it takes that in place of a module.
+    """
+    if not _finds_packages(folder):
+        return
+    packages = sorted(file.parent.name for file in folder.glob("*/__init__.py"))
+    own = [name for name in packages if name not in _NO_CODE]
+    modules = [file.stem for file in sorted(folder.glob("*.py")) if file.stem not in _NO_CODE]
+    if not own and not modules:
+        return
+    yield "`pip install .` takes suites and cassettes for packages. Add to pyproject.toml:"
+    if own:
+        yield "  [tool.setuptools.packages.find]"
+        yield f"  include = {json.dumps([f'{name}*' for name in own])}"
+    else:
+        yield "  [tool.setuptools]"
+        yield f"  py-modules = {json.dumps(modules)}"
+
+
+def _finds_packages(folder: Path) -> bool:
+    """Whether setuptools finds the packages of a project at the top of its folder by itself."""
+    project = folder / "pyproject.toml"
+    table: Any = toml_value(read_text(project)) if project.is_file() else {}
+    backend = table.get("build-system", {}).get("build-backend", "setuptools")
+    declared = table.get("tool", {}).get("setuptools", {}).keys() & {"packages", "py-modules"}
+    if "project" not in table or not backend.startswith("setuptools") or declared:
+        return False
+    older = (folder / name for name in ("setup.py", "setup.cfg"))
+    texts = [read_text(file) for file in older if file.is_file()]
+    return not (folder / "src").is_dir() and not any(map(_PACKAGES.search, texts))

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -444,3 +444,57 @@ def test_a_night_of_a_project_within_a_repository_runs_there(tmp_path: Path) -> 
     (job,) = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
     assert job["defaults"]["run"]["working-directory"] == "judging"
     assert "judging/judge-history.jsonl" in job["steps"][-1]["with"]["path"]
+
+
+OF_SETUPTOOLS = (
+    '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+)
+
+
+@pytest.mark.parametrize("build", ["", OF_SETUPTOOLS])
+@pytest.mark.parametrize(
+    ("code", "added"),
+    [
+        (
+            ("shop/__init__.py", "tests/__init__.py", "setup.py"),
+            ["  [tool.setuptools.packages.find]", '  include = ["shop*"]'],
+        ),
+        (("shop.py", "conftest.py"), ["  [tool.setuptools]", '  py-modules = ["shop"]']),
+    ],
+)
+def test_a_project_whose_packages_setuptools_finds_is_told_what_to_add(
+    tmp_path: Path, build: str, code: Sequence[str], added: list[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'{build}[project]\nname = "shop"\nversion = "1"\n')
+    for file in code:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("")
+    told = list(start(tmp_path))
+    place = told.index(
+        "`pip install .` takes suites and cassettes for packages. Add to pyproject.toml:"
+    )
+    assert told[place + 1 : place + 3] == added
+    # With it nothing more is to be said.
+    with (tmp_path / "pyproject.toml").open("a") as file:
+        file.write("\n".join(line.strip() for line in added) + "\n")
+    assert not [line for line in start(tmp_path) if "pip install ." in line]
+
+
+@pytest.mark.parametrize(
+    ("project", "files"),
+    [
+        ("", {"shop.py": ""}),  # no package at all
+        ('[project]\nname = "shop"\n', {}),
+        ('[project]\nname = "shop"\n', {"src/shop/__init__.py": "", "tasks.py": ""}),
+        ('[project]\nname = "shop"\n', {"shop.py": "", "setup.cfg": "py_modules = shop\n"}),
+        ('[build-system]\nbuild-backend = "hatchling.build"\n[project]\n', {"shop.py": ""}),
+    ],
+)
+def test_a_project_that_says_what_it_holds_is_told_nothing_of_packages(
+    tmp_path: Path, project: str, files: Mapping[str, str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(project)
+    for file, text in files.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+    assert not [line for line in start(tmp_path) if "pip install ." in line]

@@ -36,14 +36,14 @@ def lint_suite(suite: Suite, registry: Registry, *, texts: bool = True) -> tuple
 
 
 def lint_notices(suite: Suite, registry: Registry) -> tuple[str, ...]:
-    """Lint warnings about ``suite``, one sentence each.
+    """What lint finds in ``suite`` that stops no run, one sentence each.
 
     Raises:
         SuiteError: lint finds errors, so the measures would not mean what they say.
     """
     # No text of a built-in suite has a finding: tests see to it, and reading all takes long.
     findings = lint_suite(suite, registry, texts=suite.items is not suite.built_in)
-    errors = [finding for finding in findings if finding.severity == "error"]
+    errors = [finding for finding in findings if finding.is_fatal]
     if errors:
         first, *rest = errors
         more = [f"{finding.rule}: {finding.where}: {finding.what}" for finding in rest]

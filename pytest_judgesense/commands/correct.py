@@ -30,6 +30,7 @@ from pytest_judgesense.commands.drawn_labels import (
     labels_of_cell,
     labels_of_file,
     rows_by_labels,
+    uncounted_words,
     verdict_words,
 )
 from pytest_judgesense.commands.options import (
@@ -57,6 +58,7 @@ from pytest_judgesense.report.datasheet_file import datasheet_from
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.prediction_powered import FEWEST_LABELS
 from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.trial import ABSTAIN, TIE, Failed
@@ -75,12 +77,14 @@ class _Verdicts(NamedTuple):
     Attributes:
         served: the models that answered; empty if not known.
         sent: what its requests share; ``None`` if not known.
+        items: what was judged; empty if not known.
     """
 
     cell: Cell
     served: tuple[str, ...] = ()
     sent: SharedRequest | None = None
     notices: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
 
 
 class _Calibrated(NamedTuple):
@@ -132,10 +136,11 @@ def run(options: argparse.Namespace) -> int:
             "people; or --labels FILE, labels of some of these verdicts",
         )
     verdicts = _wanted(options, [*_verdicts(options, registry_of(options))])
-    labels = labels_of_file(options.labels, options.drawn) if options.labels else None
     entries: list[dict[str, Any]] = []
     refused = False
     for of_judge in verdicts:
+        file, drawn = options.labels, options.drawn
+        labels = None if file is None else labels_of_file(file, drawn, of_judge.items)
         entry = _corrected(options, of_judge, labels, alone=len(verdicts) == 1)
         entries.append(_plain(of_judge, entry))
         refused |= bool(entry.refusals) or any(row.refused for row in entry.rows)
@@ -167,11 +172,13 @@ def _verdicts(options: argparse.Namespace, registry: Registry) -> Iterator[_Verd
         exchanges = [exchange for trial in trials for exchange in recorded[trial.id]]
         models = models_of(exchanges).values()
         left_out = len(plan_trials(own_suite)) - len(trials)
+        left_out_words = [f"{left_out} trials of {suite.name} are not recorded"] * bool(left_out)
         yield _Verdicts(
             cell,
             tuple(sorted({model for counts in models for model in counts})),
             request_shared(judge, own_suite, trials, recorded),
-            (f"{left_out} trials of {suite.name} are not recorded",) if left_out else (),
+            (*left_out_words, *uncounted_words(suite.uncounted)),
+            suite.items,
         )
 
 
@@ -324,7 +331,7 @@ def _corrected(
         labels = None if too_few and options.calibration is not None else labels
     if labels is not None:
         count = f"{len(labels.of_item)} items with labels that were drawn from these verdicts"
-        by = [f"corrected by {count} ({labels.drawn}; PPI++)"]
+        by = [f"corrected by {count} ({labels.drawn}; PPI++)", *labels.remarks]
         if labels.skipped:
             by.append(skipped_words(labels.skipped))
         if options.calibration is not None:
@@ -385,7 +392,8 @@ def _rows_by_recalls(cell: Cell, errors: Calibration) -> Iterator[CorrectedRow]:
 def _lines(verdicts: _Verdicts, correction: _Correction) -> Iterator[str]:
     cell = verdicts.cell
     yield f"judge {cell.judge}, {cell.suite}"
-    for text in (*correction.by, *verdicts.notices):
+    # A file of labels may be that of the suite itself, of which the same is to be said.
+    for text in dict.fromkeys((*correction.by, *verdicts.notices)):
         yield from headed("", [text])
     for refusal in correction.refusals:
         yield from headed("", [f"REFUSED, not the judge that was calibrated: {refusal}"])

@@ -22,22 +22,37 @@ from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.stats.inputs import NotEstimable
-from pytest_judgesense.suites.people import COLUMNS, SKIPPED, in_force, read_people
+from pytest_judgesense.suites.finding import some
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.labelled_texts import Uncounted, ids_by_text, matched
+from pytest_judgesense.suites.people import COLUMNS, SKIPPED, PersonLabel, in_force, read_people
 from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Drawn, Judgment
 
 _CHANCE: Final = ("random", "stratified")
 _NEEDED: Final = ("item", "label")
+_EXPECTED: Final = "a CSV file in UTF-8 with the columns item and label"
 
 
 class DrawnLabels(NamedTuple):
     """Labels of people, and how chance drew the items: ``random`` or ``stratified``.
 
     ``of_item``: the labels of each item, one a person. ``skipped``: drawn items without a label.
+    ``remarks``: what is to be said of the texts that people labelled.
     """
 
     of_item: Mapping[str, Sequence[str]]
     drawn: str
     skipped: int = 0
+    remarks: tuple[str, ...] = ()
+
+
+class _Row(NamedTuple):
+    """A label of a file, and how its item was drawn; empty where that is not said."""
+
+    item: str
+    person: str
+    label: str
+    drawn: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +81,23 @@ class CorrectedRow:
     labels_only: tuple[float, Clustered] | None = None
 
 
-def labels_of_file(path: Path, drawn: str | None) -> DrawnLabels:
-    """The labels of a file; ``drawn``: how the items were drawn, where the file does not say.
+def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) -> DrawnLabels:
+    """The labels of a file.
+
+    Args:
+        path: a file of people's labels, or a table of items and labels.
+        drawn: how the items were drawn, where the file does not say.
+        items: those of the verdicts, where they are known: of a file of people's labels those of
+            the texts of these items count. Without, they go by the ids of items.
 
     Raises:
-        UsageError: nobody says that chance drew the items.
+        UsageError: nobody says that chance drew the items, or no label is of one of ``items``.
         LogError, SuiteError: the file is not of the form.
     """
-    rows = list(_rows(path))
-    ways = {way for *_, way in rows if way} or ({drawn} if drawn else set())
+    table = _table(path)
+    is_of_people = bool(table) and {*table[0][1], "text"} == {*COLUMNS}
+    rows, remarks = _rows_of_people(path, items) if is_of_people else (_rows(path, table), [])
+    ways = {row.drawn for row in rows if row.drawn} or ({drawn} if drawn else set())
     if not ways & {*_CHANCE}:
         raise UsageError(
             f"{path} does not say that chance drew the labelled items",
@@ -84,31 +107,61 @@ def labels_of_file(path: Path, drawn: str | None) -> DrawnLabels:
             remedy="if chance drew them, say so: --drawn random",
         )
     way = next(way for way in _CHANCE[::-1] if way in ways)
-    by_person = {(item, person): label for item, person, label, of in rows if of in ("", way)}
+    by_person = {(row.item, row.person): row.label for row in rows if row.drawn in ("", way)}
     of_item: dict[str, list[str]] = {}
     for (item, _), label in by_person.items():
         if label != SKIPPED:
             of_item.setdefault(item, []).append(label)
-    return DrawnLabels(of_item, way, len({item for item, _ in by_person} - of_item.keys()))
+    skipped = {item for item, _ in by_person} - of_item.keys()
+    return DrawnLabels(of_item, way, len(skipped), (*remarks,))
 
 
-def _rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
-    """Item, person, label and way of drawing of each label."""
-    expected = "a CSV file in UTF-8 with the columns item and label"
+def _table(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a file, each with the number of its line."""
     with LogError.instead_of(
-        (OSError, UnicodeDecodeError), f"{path} cannot be read", expected=expected
+        (OSError, UnicodeDecodeError), f"{path} cannot be read", expected=_EXPECTED
     ):
-        rows = list(csv_rows(path, read_text(path).removeprefix("\ufeff"), LogError))
-    names = {*rows[0][1]} if rows else set()
-    if names == {*COLUMNS}:  # its answers may be withdrawn
-        for answer in in_force(read_people(path)).values():
-            yield answer.item, answer.person, answer.label, answer.drawn
-        return
+        return list(csv_rows(path, read_text(path).removeprefix("\ufeff"), LogError))
+
+
+def _rows_of_people(path: Path, items: Sequence[Item]) -> tuple[list[_Row], list[str]]:
+    """The labels of a file of people's labels, and what is to be said of their texts."""
+    lines = read_people(path)
+    if not items:
+        remarks = ["labels go by the ids of items: a log does not hold what people labelled"]
+        return [_row_of(label) for label in in_force(lines).values()], remarks
+    labels = matched(lines, ids_by_text(items))
+    remarks = uncounted_words(labels.uncounted)
+    if remarks and not labels.counted:
+        raise UsageError(
+            f"no label of {path} is of what was judged",
+            found=remarks[0],
+            expected=f"labels of the texts of these verdicts, such as of item {items[0].id!r}",
+            remedy="label them: judgesense label",
+        )
+    return [_row_of(label) for label in labels.counted.values()], remarks
+
+
+def _row_of(label: PersonLabel) -> _Row:
+    return _Row(label.item, label.person, label.label, label.drawn)
+
+
+def uncounted_words(labels: Uncounted) -> list[str]:
+    """What is to be said of labels that do not count; nothing if there are none."""
+    ids = [label.item for label in (*labels.of_other_texts, *labels.of_no_item)]
+    number = f"{len(ids)} label{'s' * (len(ids) != 1)} of people not counted"
+    return [f"{number}, for no item shows what they labelled: {some(ids)}"] if ids else []
+
+
+def _rows(path: Path, table: Sequence[tuple[int, dict[str, str]]]) -> list[_Row]:
+    """The labels of any other table: the same one, where an item and a person have several."""
+    names = {*table[0][1]} if table else set()
     if missing := [name for name in _NEEDED if name not in names]:
         found = f"no {' and no '.join(missing)}; columns: {', '.join(sorted(names)) or 'none'}"
-        raise LogError(f"{path} holds no labels", found=found, expected=expected)
+        raise LogError(f"{path} holds no labels", found=found, expected=_EXPECTED)
+    rows: list[_Row] = []
     stated: dict[tuple[str, str], str] = {}
-    for number, row in rows:
+    for number, row in table:
         if not (label := row["label"].strip()):
             continue
         item, person, way = row["item"], row.get("person", ""), row.get("drawn", "")
@@ -124,7 +177,8 @@ def _rows(path: Path) -> Iterator[tuple[str, str, str, str]]:
                 found=f"{stated[item, person]} and {label}",
                 expected="one label an item, or a column person that tells whose they are",
             )
-        yield item, person, label, way
+        rows.append(_Row(item, person, label, way))
+    return rows
 
 
 def labels_of_cell(cell: Cell) -> DrawnLabels | None:

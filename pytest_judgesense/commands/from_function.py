@@ -487,7 +487,7 @@ def refuse_faults(connection: Connected, items: Items, name: str, called: str) -
             remedy = f"{fault.remedy or 'fix it'}; then run judgesense init again"
             raise as_usage(fault, remedy) from fault
         findings = lint_suite(suite, BUILT_IN)
-    if error := next((finding for finding in findings if finding.severity == "error"), None):
+    if error := next((finding for finding in findings if finding.is_fatal), None):
         raise UsageError(
             f"{items.file}, {error.where}: {error.what}",
             found=error.found,

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     show(plan_lines(judge, suite, options.judge_cassettes))
     asked_suite, prices, usd = suite_for_judge(suite, judge), judge.prices, None
     findings = lint_suite(asked_suite, registry_of(options))
-    if errors := [error for error in findings if error.severity == "error"]:
+    if errors := [finding for finding in findings if finding.is_fatal]:
         # An undecidable check has no power to report.
         return show(line for error in errors for line in error.lines) or BAR_FAILED
     if prices is not None:

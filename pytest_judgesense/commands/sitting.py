@@ -3,7 +3,8 @@
 The person sees what a judge sees of an item, and never its label, its id, or what judges and other
 people say. Candidates of a pair are shown in an order that the seed draws for the person and item;
 answers are kept in the terms of the content. Each is appended to the file of people's labels before
-the next item is shown, so a sitting can end anywhere.
+the next item is shown, so a sitting can end anywhere. An item whose text has changed since the
+person labelled it is shown again, with what differed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, Final, TypeAlias
@@ -19,11 +20,12 @@ from typing import Any, Final, TypeAlias
 from pytest_judgesense.commands.label_sample import DrawnItems, drawn_number
 from pytest_judgesense.errors import UsageError, well_formed
 from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.labelled_texts import ids_by_text, matched
 from pytest_judgesense.suites.people import (
     SKIPPED,
     PersonLabel,
     append_people,
-    in_force,
+    labelled_text,
     people_file,
     read_people,
 )
@@ -102,13 +104,23 @@ def _has_words(line: str) -> bool:
 class Sitting:
     """The items that were drawn, and one person's answers about them."""
 
-    def __init__(self, suite: Suite, person: str, draw: DrawnItems, seed: int) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        person: str,
+        draw: DrawnItems,
+        seed: int,
+        earlier: Mapping[str, Item] | None = None,
+    ) -> None:
+        """``earlier``: items as they were, by the texts that the person labelled."""
         self.person = person
         self.path = people_file(suite.path)
         self.asks = asks_of(suite)
         self._suite = suite
         self._draw = draw
         self._seed = seed
+        self._earlier = earlier or {}
+        self._ids_by_text = ids_by_text(suite.items)
         self._alone = Lock()  # the requests of pages come in threads
 
     def state(self) -> dict[str, Any]:
@@ -189,10 +201,9 @@ class Sitting:
     def _lines(self, item: Item, labels: Mapping[str, str], note: str) -> list[PersonLabel]:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         # A note is about the item: it stands in the first of its lines.
+        about = (self._draw.drawn, now, labelled_text(item))
         return [
-            PersonLabel(
-                item.id, self.person, label, criterion, "" if n else note, self._draw.drawn, now
-            )
+            PersonLabel(item.id, self.person, label, criterion, "" if n else note, *about)
             for n, (criterion, label) in enumerate(labels.items())
         ]
 
@@ -200,7 +211,8 @@ class Sitting:
         """The whole answers of the person by place, the latest at the end."""
         places = {item.id: place for place, item in enumerate(self._draw.items)}
         answers: dict[int, dict[str, PersonLabel]] = {}
-        for (item, person, criterion), label in in_force(lines).items():
+        counted = matched(lines, self._ids_by_text).counted
+        for (item, person, criterion), label in counted.items():
             if person == self.person and item in places and criterion in self._criteria:
                 answer = answers.pop(places[item], {})
                 answers[places[item]] = answer | {criterion: label}
@@ -235,7 +247,26 @@ class Sitting:
             "place": place,
             "longest_note": LONGEST_NOTE,
         }
-        return state if place is None else state | self._shown(self._draw.items[place], lines)
+        if place is None:
+            return state
+        item = self._draw.items[place]
+        return state | self._shown(item, lines) | {"before": self._before(item, lines)}
+
+    def _before(self, item: Item, lines: Sequence[PersonLabel]) -> dict[str, Any] | None:
+        """What the person labelled of an item that shows another text now; ``None`` for nothing.
+
+        ``is_held``: whether that text is still known; its fields and candidates if it is.
+        """
+        of_other_texts = matched(lines, self._ids_by_text).uncounted.of_other_texts
+        answer = (item.id, self.person)
+        texts = [label.text for label in of_other_texts if (label.item, label.person) == answer]
+        if not texts:
+            return None
+        earlier = self._earlier.get(texts[-1])
+        if earlier is None:
+            return {"is_held": False, "fields": [], "candidates": []}
+        shown = self._shown(replace(earlier, id=item.id), ())
+        return {"is_held": True, "fields": shown["fields"], "candidates": shown["candidates"]}
 
     def _shown(self, item: Item, lines: Sequence[PersonLabel]) -> dict[str, Any]:
         """What is shown of an item: the question, its fields, its candidates, the last note."""

@@ -163,25 +163,15 @@ def labelled_items(
 
 
 def with_answers(
-    items: tuple[Item, ...], stimuli: Stimuli, answers: Iterable[PersonLabel], *, whole: bool
+    items: tuple[Item, ...], stimuli: Stimuli, answers: Iterable[PersonLabel]
 ) -> tuple[Item, ...]:
-    """The items with the answers of a file of people's labels, beside those of their lines.
-
-    ``whole``: whether these are all items of the suite.
+    """The items with the answers about them, see `matched`, beside those of their lines.
 
     Raises:
-        SuiteError: a label is not one of the suite, or is of no item.
+        SuiteError: a label is not one of the suite.
     """
     answers = tuple(answers)
     by_item = grouped((answer for answer in answers if answer.counts), attrgetter("item"))
-    ids = {item.id for item in items}
-    if whole and (strangers := [item for item in by_item if item not in ids]):
-        raise SuiteError(
-            f"people labelled what suite {stimuli.form.name} does not have",
-            found=f"item {strangers[0]!r}",
-            expected=f"ids of its items, such as {items[0].id!r}",
-            remedy="withdraw the labels, or give the item its id again",
-        )
     by_id = {}
     for item, of_item in by_item.items():
         written: dict[str, dict[str, Any]] = {}
@@ -189,7 +179,7 @@ def with_answers(
             written.setdefault(answer.criterion or LABEL, {})[answer.person] = answer.label
         picked = all(answer.drawn == "chosen" for answer in of_item)
         by_id[item] = LabelledLine(written, picked=picked)
-    items = labelled_items(items, stimuli, {id_: by_id[id_] for id_ in by_id if id_ in ids})
+    items = labelled_items(items, stimuli, by_id)
     passed = {answer.item for answer in answers if not answer.counts and answer.drawn != "chosen"}
     return tuple(
         replace(item, skipped=True)
@@ -204,9 +194,10 @@ def drawn_by(
 ) -> Drawn | None:
     """How the labelled items were drawn: as the suite file says, else the file of labels.
 
-    Items that were chosen are marked by themselves, where chance drew others. The file speaks for
-    its own lines: ``None`` if items have labels in ``by_columns``, as the items' own file gives
-    them, that it does not have, and the suite file does not say how they were drawn.
+    ``answers``: those that count. Items that were chosen are marked by themselves, where chance
+    drew others. The file speaks for its own lines: ``None`` if items have labels in
+    ``by_columns``, as the items' own file gives them, that it does not have, and the suite file
+    does not say how they were drawn.
 
     Raises:
         SuiteError: they contradict each other.

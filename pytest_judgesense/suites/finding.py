@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 class LintFinding(NamedTuple):
     """Something about a suite, in some of its items or templates, that its numbers suffer from.
 
-    An ``error`` stops a run, a ``warning`` is shown beside its numbers.
+    An ``error`` stops a run, a ``warning`` is shown beside its numbers. An error that does not
+    ``stop`` one is shown there too: nothing that counts suffers from it.
     """
 
     severity: Literal["error", "warning"]
@@ -19,6 +20,12 @@ class LintFinding(NamedTuple):
     found: str
     expected: str
     remedy: str = ""
+    stops: bool = True
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether it stops a run."""
+        return self.severity == "error" and self.stops
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -32,11 +32,12 @@ from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.from_lines import plain_items, with_systems
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Material
+from pytest_judgesense.suites.labelled_texts import MatchedLabels, Uncounted, ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines
+from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines, stimuli_of_text
 from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
 from pytest_judgesense.suites.taken import fields_taken
 
@@ -77,6 +78,21 @@ def stimuli_of(suite: Suite) -> Path:
     return suite.path.parent / _read_form(suite.path, {suite.kind: suite.form})[0].stimuli.file
 
 
+def items_of_text(suite: Suite, raw: str, kinds: Mapping[str, Kind]) -> tuple[Item, ...]:
+    """The items that a suite would have if this text were that of the file of its items.
+
+    Raises:
+        SuiteError: the text is not of the form that the suite file says.
+    """
+    form, _, _ = _read_form(suite.path, kinds)
+    preset = suite.name.partition("@")[2]
+    chosen = form.presets[preset] if preset else PresetForm()
+    stimuli = stimuli_of_text(suite.path, _as_chosen(form, chosen), raw)
+    kind = kinds[form.kind]
+    material = _material(kind, stimuli.form, suite.path.parent)
+    return _items(suite.path, kind, stimuli, material, None)
+
+
 @lru_cache(maxsize=64)
 def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     kinds = {kind.name: kind for kind in all_kinds}
@@ -91,11 +107,14 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     stimuli, raw = read_lines(path, _as_chosen(form, chosen))
     material = _material(kind, stimuli.form, path.parent)
     items = _items(path, kind, stimuli, material, chosen.items or design.items)
-    answers = tuple(in_force(read_people(people_file(path))).values())
-    whole, by_columns = not (chosen.items or design.items), items
-    of_people, sources = [people_file(path)] * bool(answers), [source.path] if source else []
-    items = with_answers(items, stimuli, answers, whole=whole) if answers else items
-    refuse_spellings(form.name, (*persons_of(items), *(answer.person for answer in answers)))
+    lines, by_columns = read_people(people_file(path)), items
+    labels = _matched(lines, items, whole=not (chosen.items or design.items or chosen.probes))
+    answers = tuple(labels.counted.values())
+    of_people, sources = [people_file(path)] * bool(lines), [source.path] if source else []
+    items = with_answers(items, stimuli, answers) if answers else items
+    refuse_spellings(
+        form.name, (*persons_of(items), *(line.person for line in in_force(lines).values()))
+    )
     suite = Suite(
         name=form.name if preset is None else f"{form.name}@{preset}",
         base=form.name,
@@ -134,6 +153,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         early_stop=design.early_stop,
         accepted=tuple(form.stimuli.accepted),
         labelled=drawn_by(form, answers, by_columns),
+        uncounted=labels.uncounted,
         files=tuple(
             file.resolve() for file in (stimuli.file, *of_people, *sources, *material.files)
         ),
@@ -161,6 +181,19 @@ def _items(
     lines = stimuli.lines[:number]
     stimuli = replace(stimuli, lines=lines, material=material.value, taken=taken)
     return with_labels(kind.read(stimuli), stimuli, labelled)
+
+
+def _matched(
+    lines: tuple[PersonLabel, ...], items: tuple[Item, ...], *, whole: bool
+) -> MatchedLabels:
+    """The lines of a file of people's labels by items; ``whole``: whether these are all there are.
+
+    Of some of the items, nothing says whether the others are still there.
+    """
+    labels = matched(lines, ids_by_text(items) if lines else {})
+    if whole:
+        return labels
+    return replace(labels, uncounted=Uncounted(labels.uncounted.of_other_texts))
 
 
 def _material(kind: Kind, form: SuiteForm, folder: Path) -> Material:

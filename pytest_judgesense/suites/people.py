@@ -3,7 +3,8 @@
 ``pairs.people.csv`` belongs to ``pairs.suite.toml``. A line is an answer of one person about one
 item, by one criterion where the suite has criteria. The file only grows, so that its versions merge
 line by line and a killed session loses nothing. The last line of an item, person and criterion
-counts; an empty label withdraws the answer.
+counts; an empty label withdraws the answer. Each line holds the digest of the text that was
+labelled: an answer is one about that text, wherever it stands by now, see `suites.labelled_texts`.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.output import alone, append_whole
 from pytest_judgesense.rows import csv_rows
-from pytest_judgesense.suites.item import ITEM_ID
+from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.trial import Drawn
 
-# How the items were drawn: from all with the same chance, from groups, or for what was seen.
-
 SKIPPED: Final = "skipped"
-COLUMNS: Final = ("item", "person", "label", "criterion", "note", "drawn", "labelled_at")
+COLUMNS: Final = ("item", "person", "label", "criterion", "note", "drawn", "labelled_at", "text")
 _SUITE_END: Final = ".suite.toml"
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+# Of the digest of an item: as many digits name its text in a file that people read.
+_TEXT_DIGITS: Final = 16
+_TEXT: Final = re.compile(rf"[0-9a-f]{{{_TEXT_DIGITS}}}")
 # Others hold the lock while they read and append, which takes milliseconds.
 _PATIENCE_S: Final = 10.0
 _REMEDY: Final = "mend the line, or delete it: the other answers stay"
@@ -43,7 +45,10 @@ class PersonLabel:
             which it was shown), a label of the suite, a grade; `SKIPPED`; empty for an answer that
             is withdrawn.
         criterion: by which a grade was given, where the suite has criteria; otherwise empty.
+        drawn: how the items were drawn: from all with the same chance, from groups, or for what
+            was seen of them.
         labelled_at: UTC, ``2026-01-31T12:00:00Z``.
+        text: what was labelled, as `labelled_text` names it.
         line: its number in the file; 0 before it is there.
     """
 
@@ -54,12 +59,18 @@ class PersonLabel:
     note: str
     drawn: Drawn
     labelled_at: str
+    text: str
     line: int = field(default=0, compare=False)
 
     @property
     def counts(self) -> bool:
         """Whether it is a label: neither withdrawn nor skipped."""
         return self.label not in ("", SKIPPED)
+
+
+def labelled_text(item: Item) -> str:
+    """The name of what an item shows, whatever its id: the first digits of its digest."""
+    return item.digest[:_TEXT_DIGITS]
 
 
 def people_file(suite_file: Path) -> Path:
@@ -154,8 +165,10 @@ def _labels_of(path: Path, content: str) -> tuple[PersonLabel, ...]:
     if not content:
         return ()
     rows = list(csv_rows(path, content.removeprefix("\ufeff"), SuiteError))
-    names = sorted(rows[0][1]) if rows else sorted(COLUMNS)
-    if names != sorted(COLUMNS):
+    names = set(rows[0][1]) if rows else {*COLUMNS}
+    if names == {*COLUMNS} - {"text"}:
+        raise _without_texts(path)
+    if names != {*COLUMNS}:
         raise _not_of_the_form(path, 1, ", ".join(rows[0][1]), f"columns {', '.join(COLUMNS)}")
     return tuple(_label_of(path, number, row) for number, row in rows)
 
@@ -166,18 +179,31 @@ def _label_of(path: Path, number: int, row: dict[str, str]) -> PersonLabel:
         "person": "a name of letters, digits, '.', '_' and '-'",
         "drawn": " or ".join(get_args(Drawn)),
         "labelled_at": "a time as in 2026-01-31T12:00:00Z",
+        "text": f"{_TEXT_DIGITS} hexadecimal digits, those of the text that was labelled",
     }
     valid = {
         "item": ITEM_ID.fullmatch(row["item"]),
         "person": ITEM_ID.fullmatch(row["person"]),
         "drawn": row["drawn"] in get_args(Drawn),
         "labelled_at": _TIME.fullmatch(row["labelled_at"]),
+        "text": _TEXT.fullmatch(row["text"]),
     }
     for column, is_valid in valid.items():
         if not is_valid:
             found = f"{column} = {row[column]!r}"
             raise _not_of_the_form(path, number, found, f"{column}: {expected[column]}")
     return PersonLabel(**row, line=number)  # type: ignore[arg-type] # the columns are its fields
+
+
+def _without_texts(path: Path) -> SuiteError:
+    """Nothing tells whether such labels are of the texts as they are: their file is left alone."""
+    return SuiteError(
+        f"{path} does not say which texts people labelled",
+        found="no column text",
+        expected=f"columns {', '.join(COLUMNS)}",
+        remedy="move the file aside, and label again: judgesense label; or, if no text has changed "
+        "since, give the items a column of each person: columns = { people = [...] }",
+    )
 
 
 def _not_of_the_form(path: Path, number: int, found: str, expected: str) -> SuiteError:

@@ -26,6 +26,7 @@ from typing import Final
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.item import ITEM_ID, Item
+from pytest_judgesense.suites.people import PersonLabel, people_file
 from pytest_judgesense.suites.planning import orders_of, own_order, plan_trials
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.shortcuts import lexical_shortcut
@@ -232,6 +233,44 @@ def _labels(suite: Suite) -> Iterator[LintFinding]:
 
 
 # --- rules of lint ---------------------------------------------------------------------------
+
+
+def _label_text(suite: Suite) -> Iterator[LintFinding]:
+    """Labels of people are of the texts that items show."""
+    if labels := suite.uncounted.of_other_texts:
+        persons = sorted({label.person for label in labels})
+        yield LintFinding(
+            "error",
+            "label-text",
+            f"labels of items {some(label.item for label in labels)}",
+            "not counted, for people labelled another text",
+            _labels_in(suite, labels),
+            "labels of the texts as they are",
+            f"label again: judgesense label {suite.base} --person {' and --person '.join(persons)}",
+            stops=False,
+        )
+
+
+def _label_item(suite: Suite) -> Iterator[LintFinding]:
+    """The items that people labelled are there."""
+    if labels := suite.uncounted.of_no_item:
+        yield LintFinding(
+            "warning",
+            "label-item",
+            f"labels of items {some(label.item for label in labels)}",
+            "not counted, for no item shows what people labelled",
+            _labels_in(suite, labels),
+            "items with these texts",
+            "they stay in the file: give the items their texts again, or take the lines out; an "
+            "item without an id whose text was edited is a new one, to be labelled",
+        )
+
+
+def _labels_in(suite: Suite, labels: Sequence[PersonLabel]) -> str:
+    """How many labels of the file of people's labels these are, and where the first ones stand."""
+    number = f"{len(labels)} label{'s' * (len(labels) != 1)}"
+    lines = some(str(label.line) for label in labels)
+    return f"{number} in {people_file(suite.path).name}, line {lines}"
 
 
 # A mark of rank as a generator of stimuli would leave it: "label: 1", "[level=3]", "winner: B".
@@ -475,6 +514,8 @@ RULES: Final = (
     Rule(_candidates, loading=True),
     Rule(_fields, loading=True),
     Rule(_labels, loading=True),
+    Rule(_label_text),
+    Rule(_label_item),
     MARKS,
     DUPLICATES,
     IDENTICAL_SIDES,

@@ -289,6 +289,12 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
         remedy=f"fix [stimuli] file in {path}",
     ):
         raw = read_text(file).removeprefix("\ufeff")
+    return stimuli_of_text(path, form, raw), raw
+
+
+def stimuli_of_text(path: Path, form: SuiteForm, raw: str) -> Stimuli:
+    """All lines of ``raw``, a text of the stimuli file that the suite file at ``path`` names."""
+    file = path.parent / form.stimuli.file
     most = limits().trials
     lines = [*islice(rows_of(file, raw), most + 1)]
     if len(lines) > most:
@@ -300,7 +306,7 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     user_names = stated or file.suffix in (*_TABLES, _LIST)
     if user_names:
         _refuse_columns(path, form, file, lines)
-    return Stimuli(form, file, lines, user_names), raw
+    return Stimuli(form, file, lines, user_names)
 
 
 def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:

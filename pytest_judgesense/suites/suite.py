@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, ReplyForm
+from pytest_judgesense.suites.labelled_texts import Uncounted
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Design, Drawn, PrescribedReply
 
@@ -112,6 +113,7 @@ class Suite:
         temperatures: empty if every question is asked at one, see ``temperature``.
         accepted: rules of lint whose warnings about the texts are not shown.
         labelled: how the items that people labelled were drawn; ``None`` if nobody says.
+        uncounted: labels of people beside the suite file that belong to no item as it is.
         files: those with its items, and the other suites of its preset, links resolved.
         built_in: the items as they come with the installation; ``None`` for other suites.
         source: name of the suite that its items and prompts are ``from``, whose prompts of a judge
@@ -152,6 +154,7 @@ class Suite:
     early_stop: bool = False
     accepted: tuple[str, ...] = ()
     labelled: Drawn | None = None
+    uncounted: Uncounted = Uncounted()
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     built_in: tuple[Item, ...] | None = field(default=None, repr=False, compare=False)
     source: str = ""

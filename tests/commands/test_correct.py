@@ -23,6 +23,7 @@ from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.stats.prediction_powered import METHOD
+from pytest_judgesense.suites.people import labelled_text
 from tests.commands.recordings import told
 from tests.judges.endpoint import Script, endpoint
 from tests.report.replaying import measured, recordings
@@ -374,8 +375,8 @@ def test_a_line_of_labels_is_not_left_out_in_silence(folder: Path, correct: Corr
 
 
 def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correct: Correct) -> None:
-    head = "item,person,label,criterion,note,drawn,labelled_at\n"
-    when = "2026-01-31T12:00:00Z"
+    head = "item,person,label,criterion,note,drawn,labelled_at,text\n"
+    when = f"2026-01-31T12:00:00Z,{'0' * 16}"
     labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
     lines = [f"a{place},anna,{label},,,random,{when}" for place, label in labelled]
     lines += [f"a1,anna,FAIL,,,chosen,{when}", f"a0,anna,,,,random,{when}"]  # one is withdrawn
@@ -385,6 +386,29 @@ def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correc
     assert code == 0
     assert "99 items with labels" in out
     assert "1 drawn item was skipped: " in out  # anna labelled a4
+    assert "labels go by the ids of items: a log does not hold what people labelled" in out
+
+
+def test_labels_of_a_page_are_those_of_the_texts_that_were_judged(
+    folder: Path, correct: Correct
+) -> None:
+    """Of every fourth answer, one of them before its text was edited."""
+    suite = load_suite(folder / "production.suite.toml")
+    head = "item,person,label,criterion,note,drawn,labelled_at,text\n"
+    words = [word for _, word in answers(240, 160)]
+    lines = [
+        f"{item.id},anna,{word},,,random,2026-01-31T12:00:00Z,{labelled_text(item)}"
+        for item, word in [*zip(suite.items, words, strict=True)][::4]
+    ]
+    lines[0] = f"{lines[0].rpartition(',')[0]},{'0' * 16}"
+    (folder / "own.csv").write_text(head + "\n".join(lines) + "\n")
+    code, out, _ = correct("production.suite.toml", "--labels", "own.csv")
+    assert code == 0, out
+    assert "99 items with labels" in out
+    assert "1 label of people not counted, for no item shows what they labelled: a0" in out
+    (folder / "own.csv").write_text(head + lines[0] + "\n")
+    code, _, err = correct("production.suite.toml", "--labels", "own.csv")
+    assert (code, "own.csv is of what was judged" in err) == (2, True)
 
 
 def test_a_log_with_labels_of_people_calibrates_what_is_stated_to_be_the_same(

@@ -13,9 +13,10 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.suites.loading import _load
-from pytest_judgesense.suites.people import in_force, people_file, read_people
+from pytest_judgesense.suites.people import in_force, labelled_text, people_file, read_people
 from tests.commands.labelling import LabelCommand, pairs_in, rows_of_pairs
 from tests.judges.endpoint import Endpoint, endpoint, says
+from tests.repository import commit, repository
 from tests.suites.files import GRADED, GRID, PAIRWISE, write_suite
 from tests.suites.known import load_suite
 
@@ -308,13 +309,34 @@ def test_a_person_who_is_there_in_another_spelling_does_not_label(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = pairs_in(tmp_path)
-    lines = "item,person,label,criterion,note,drawn,labelled_at\n"
-    lines += f"{rows_of_pairs(30)[0]['id']},anna,1,,,random,2026-01-31T12:00:00Z\n"
+    item = load_suite(file).items[0]
+    lines = "item,person,label,criterion,note,drawn,labelled_at,text\n"
+    lines += f"{item.id},anna,1,,,random,2026-01-31T12:00:00Z,{labelled_text(item)}\n"
     people_file(file).write_text(lines)
     monkeypatch.chdir(tmp_path)
     assert main(["label", PAIRS_FILE, "--person", "Anna"]) != 0
     assert "'anna' and 'Anna'" in capsys.readouterr().err
     assert people_file(file).read_text() == lines
+
+
+def test_an_edited_item_is_shown_again_beside_the_text_at_the_head_of_git(tmp_path: Path) -> None:
+    file = pairs_in(repository(tmp_path), 3)
+    commit(tmp_path)
+    with LabelCommand(tmp_path) as command:
+        for _ in range(3):
+            command.answer("A")
+        command.kill()
+    rows = rows_of_pairs(3)
+    rows[1]["task"] = "Task one."
+    (file.parent / "items.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for person, before in (("anna", [["task", "Task 1."]]), ("ben", None)):
+        with LabelCommand(tmp_path, person=person) as command:
+            state = command.state()
+            assert (state["before"] and state["before"]["fields"]) == before
+            assert state["counts"]["left"] == (3 if before is None else 1)
+            if before:
+                assert state["fields"] == [["task", "Task one."]]
+            command.kill()
 
 
 @pytest.mark.parametrize("arguments", [["--person", "a b"], ["--person", "a", "--draw", "0"]])

@@ -12,7 +12,7 @@ import pytest
 from pytest_judgesense.commands.label_sample import drawn_at_random
 from pytest_judgesense.commands.sitting import Sitting, asks_of
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.suites.people import in_force, read_people
+from pytest_judgesense.suites.people import in_force, labelled_text, read_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
 from tests.commands.labelling import ACCURACY, TONE, graded_suite, rows_of_pairs
@@ -93,6 +93,57 @@ def test_a_second_person_is_blind_to_the_first(pairs: Suite) -> None:
     assert "anna" not in text
     assert not any(f'"{item.id}"' in text for item in pairs.items)
     assert '"label"' not in text
+
+
+def edited(suite: Suite, text: str) -> Suite:
+    """The suite with another first candidate in its first item."""
+    first, *others = suite.items
+    return replace(suite, items=(replace(first, contents=(text, first.contents[1])), *others))
+
+
+def test_an_item_with_another_text_is_shown_again_beside_the_one_that_was_labelled(
+    pairs: Suite,
+) -> None:
+    sitting = sitting_of(pairs)
+    for _ in pairs.items:
+        answered(sitting, "A")
+    first = pairs.items[0]
+    changed = edited(pairs, "another of 0")
+    draw = drawn_at_random(changed, 0)
+    again = Sitting(changed, "anna", draw, 0, {labelled_text(first): first})
+    assert again.counts() == {"labelled": 9, "skipped": 0, "left": 1}
+    state = again.state()
+    assert draw.items[state["place"]].id == first.id
+    assert sorted(state["candidates"]) == ["another of 0", "two of 0"]
+    before = state["before"]
+    assert (before["is_held"], before["fields"]) == (True, [["task", "Task 0."]])
+    # In the order in which the new ones are shown.
+    turn = state["candidates"].index("two of 0")
+    assert before["candidates"][turn] == "two of 0"
+    assert before["candidates"][1 - turn] == "one of 0"
+    # Of a text that nobody holds that alone is said; who labelled nothing is shown nothing.
+    unheld = Sitting(changed, "anna", draw, 0).state()["before"]
+    assert unheld == {"is_held": False, "fields": [], "candidates": []}
+    assert Sitting(changed, "ben", draw, 0, {labelled_text(first): first}).state()["before"] is None
+    # The later line counts, of the text as it is.
+    answered(again, "tie")
+    assert again.counts()["labelled"] == 10
+    last = read_people(again.path)[-1]
+    assert (last.item, last.label, last.text) == (first.id, "tie", labelled_text(changed.items[0]))
+    assert again.undo(state["place"])
+    assert again.state()["before"] == before
+
+
+def test_answers_follow_texts_to_ids_that_items_got_since(pairs: Suite) -> None:
+    sitting = sitting_of(pairs)
+    for _ in pairs.items:
+        answered(sitting, "tie")
+    named = [replace(item, id=f"ticket-{n}") for n, item in enumerate(pairs.items)]
+    renamed = sitting_of(replace(pairs, items=tuple(named)))
+    assert renamed.counts() == {"labelled": 10, "skipped": 0, "left": 0}
+    place = renamed.state()["last"]
+    assert renamed.undo(place)
+    assert renamed.counts() == {"labelled": 9, "skipped": 0, "left": 1}
 
 
 def test_an_item_that_another_page_has_answered_is_not_answered_twice(pairs: Suite) -> None:

@@ -13,6 +13,8 @@ from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.people import labelled_text
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 
@@ -148,13 +150,21 @@ def test_what_produced_a_text_is_in_the_condition_unless_it_is_shown(tmp_path: P
     assert [item.condition for item in load(tmp_path, shown, "own.csv", text).items] == [{}, {}]
 
 
-FILE = "item,person,label,criterion,note,drawn,labelled_at\n"
+FILE = "item,person,label,criterion,note,drawn,labelled_at,text\n"
+
+
+def digest(text: str) -> str:
+    """The name of a text in a file of people's labels."""
+    return labelled_text(Item("", "", {"text": text}))
 
 
 def answers(*rows: tuple[str, str, str, str]) -> str:
-    """A file of people's labels: item, person, label and how the item was drawn."""
+    """A file of people's labels: item, person, label and how the item was drawn.
+
+    The text of an item is its id with a capital and a full stop.
+    """
     return FILE + "".join(
-        f"{item},{person},{label},,,{drawn},2026-01-31T12:00:00Z\n"
+        f"{item},{person},{label},,,{drawn},2026-01-31T12:00:00Z,{digest(f'{item.title()}.')}\n"
         for item, person, label, drawn in rows
     )
 
@@ -278,7 +288,24 @@ def test_a_file_drawn_by_strata_is_no_random_draw(tmp_path: Path) -> None:
     assert "stratified" in str(caught.value.remedy)
 
 
-def test_a_label_of_an_item_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match="people labelled what") as caught:
-        load_beside(tmp_path, ("iced", "anna", "YES", "random"))
-    assert caught.value.found == "item 'iced'"
+def test_labels_that_do_not_count_change_nothing_and_are_kept_aside(tmp_path: Path) -> None:
+    """Neither the items, nor how they were drawn, nor the digest; but people are told of them."""
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+    counted = ("tin", "anna", "YES", "random")
+    without = load_beside(tmp_path / "a", counted, ben="")
+    suite = load_beside(tmp_path / "b", ("iced", "anna", "YES", "stratified"), counted, ben="")
+    assert suite.items == without.items
+    assert (suite.labelled, suite.digest) == ("random", without.digest)
+    assert [label.item for label in suite.uncounted.of_no_item] == ["iced"]
+    assert suite.uncounted.of_other_texts == ()
+
+
+def test_a_file_of_labels_that_do_not_count_says_nothing_of_the_draw(tmp_path: Path) -> None:
+    suite = load_beside(tmp_path, ("iced", "anna", "YES", "random"), ben="")
+    assert (suite.labelled, {label for item in suite.items for label in item.people}) == (
+        None,
+        set(),
+    )
+    # The file was read all the same.
+    assert suite.files[1].name == "own.people.csv"

@@ -10,18 +10,21 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import (
     COLUMNS,
     PersonLabel,
     append_people,
     in_force,
+    labelled_text,
     people_file,
     read_people,
 )
 
-FIRST = PersonLabel("p1", "anna", "2", "", "", "random", "2026-11-27T01:00:00Z")
-HEADER = "item,person,label,criterion,note,drawn,labelled_at\n"
-LINE = "p1,anna,2,,,random,2026-11-27T01:00:00Z\n"
+TEXT = "0123456789abcdef"
+FIRST = PersonLabel("p1", "anna", "2", "", "", "random", "2026-11-27T01:00:00Z", TEXT)
+HEADER = "item,person,label,criterion,note,drawn,labelled_at,text\n"
+LINE = f"p1,anna,2,,,random,2026-11-27T01:00:00Z,{TEXT}\n"
 
 
 @pytest.fixture
@@ -71,13 +74,14 @@ def test_the_last_line_of_an_item_a_person_and_a_criterion_counts() -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("p1,anna,2,,,drawn,2026-11-27T01:00:00Z\n", "drawn = 'drawn'"),
-        ("p1,anna,2,,,random,27.11.2026\n", "labelled_at = '27.11.2026'"),
-        ("p1,Anna Maria,2,,,random,2026-11-27T01:00:00Z\n", "person = 'Anna Maria'"),
-        (",anna,2,,,random,2026-11-27T01:00:00Z\n", "item = ''"),
+        (f"p1,anna,2,,,drawn,2026-11-27T01:00:00Z,{TEXT}\n", "drawn = 'drawn'"),
+        (f"p1,anna,2,,,random,27.11.2026,{TEXT}\n", "labelled_at = '27.11.2026'"),
+        (f"p1,Anna Maria,2,,,random,2026-11-27T01:00:00Z,{TEXT}\n", "person = 'Anna Maria'"),
+        (f",anna,2,,,random,2026-11-27T01:00:00Z,{TEXT}\n", "item = ''"),
+        ("p1,anna,2,,,random,2026-11-27T01:00:00Z,\n", "text = ''"),
         # Cut off by a machine that stopped.
         ("p2,anna,2,,,rand", "6 cells"),
-        ("p2,anna,2,,,random,2026-11-2", "labelled_at = '2026-11-2'"),
+        ("p2,anna,2,,,random,2026-11-27T01:00:00Z,0123", "text = '0123'"),
         ('p2,anna,2,,"as far', "unexpected end of data"),
     ],
 )
@@ -105,6 +109,26 @@ def test_other_columns_are_an_error(path: Path) -> None:
     with pytest.raises(SuiteError, match=r":1 is not a line") as caught:
         read_people(path)
     assert f"columns {', '.join(COLUMNS)}" in str(caught.value)
+
+
+def test_a_file_that_does_not_say_which_texts_were_labelled_is_left_as_it_is(path: Path) -> None:
+    content = HEADER.replace(",text", "") + LINE.replace(f",{TEXT}", "")
+    path.write_text(content)
+    with pytest.raises(SuiteError, match="does not say which texts people labelled") as caught:
+        read_people(path)
+    assert "move the file aside, and label again" in caught.value.remedy
+    with pytest.raises(SuiteError, match="does not say which texts"):
+        append_people(path, lambda before: [FIRST])
+    assert path.read_text() == content
+
+
+def test_a_text_is_named_whatever_the_id_of_its_item(tmp_path: Path) -> None:
+    """By the first 16 of the 64 digits of the digest of what is shown."""
+    item = Item("one", "one", {"text": "Ice."}, taken=frozenset({"text"}))
+    assert labelled_text(item) == item.digest[:16]
+    same = replace(item, id="two", cluster="two", fields={"text": "Ice.", "author": "anna"})
+    assert labelled_text(same) == labelled_text(item)
+    assert labelled_text(replace(item, fields={"text": "Ice!"})) != labelled_text(item)
 
 
 def test_what_a_spreadsheet_wrote_is_read_and_not_appended_to(path: Path) -> None:
@@ -140,7 +164,8 @@ path, person = Path(sys.argv[1]), sys.argv[2]
 for number in range(20):
     # Each item once, whoever comes first.
     append_people(path, lambda before: [] if f"p{number}" in {b.item for b in before} else [
-        PersonLabel(f"p{number}", person, "1", "", "", "random", "2026-11-27T01:00:00Z")])
+        PersonLabel(
+            f"p{number}", person, "1", "", "", "random", "2026-11-27T01:00:00Z", "0" * 16)])
 """
 
 

@@ -171,6 +171,18 @@ class Revision:
         return answer.stdout
 
 
+def newest_versions(path: Path, most: int) -> list[str]:
+    """The newest commits that changed the file at a path, ``most`` of them, the newest first.
+
+    Raises:
+        NoRevision: there is no git, no repository or no commit; it says what to do.
+    """
+    folder, name = path.parent, path.name
+    # Plumbing: no setting of a log decides what is shown, and no program of one is run.
+    listed = ("rev-list", f"--max-count={most}", "HEAD", "--", name)
+    return _output(folder, "--literal-pathspecs", *listed).decode().split()
+
+
 def _resolved(path: Path) -> Path:
     """The path without links in its folders; its last part may be a link, which git stores."""
     return path.parent.resolve() / path.name if path.name else path.resolve()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.repository import NoRevision
-from pytest_judgesense.revision import NoParent, Revision
+from pytest_judgesense.revision import NoParent, Revision, newest_versions
 from tests.repository import commit, git, remove_object, repository
 
 
@@ -35,6 +35,17 @@ def test_files_are_read_as_they_stood(root: Path, tmp_path: Path) -> None:
     assert revision.holds(root / "sub" / "b c.txt")
     assert not revision.holds(root / "c.txt")
     assert Revision.read("v1", root).commit == revision.commit
+
+
+def test_versions_of_a_file_are_the_commits_that_changed_it(root: Path) -> None:
+    (root / "new.txt").write_text("beside it\n")
+    commit(root)
+    newest, oldest = (git(root, "rev-parse", name).strip() for name in ("HEAD~1", "v1"))
+    assert newest_versions(root / "a.txt", 10) == [newest, oldest]
+    assert newest_versions(root / "a.txt", 1) == [newest]
+    assert newest_versions(root / "sub" / "b c.txt", 10) == [oldest]
+    # A name is no pattern.
+    assert newest_versions(root / "*.txt", 10) == []
 
 
 def test_attributes_that_change_an_archive_change_nothing(root: Path, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.asking import Asking
+from pytest_judgesense.commands.earlier_items import earlier_items
 from pytest_judgesense.commands.equivalence import measured_aside
 from pytest_judgesense.commands.label_sample import (
     GATE,
@@ -138,7 +139,10 @@ def _label_on_a_page(options: argparse.Namespace) -> int:
             remedy=f"copy its folder, {suite.path.parent.name}, to suites/ and label the copy",
         )
     the_seed = options.seed or 0
-    sitting = Sitting(suite, options.person, _drawn(options, suite, the_seed), the_seed)
+    changed = suite.uncounted.of_other_texts
+    texts = {label.text for label in changed if label.person == options.person}
+    earlier = earlier_items(suite, texts, registry_of(options).forms)
+    sitting = Sitting(suite, options.person, _drawn(options, suite, the_seed), the_seed, earlier)
     sitting.state()  # a file that cannot be read is an error now
     persons = (answer.person for answer in read_people(sitting.path))
     refuse_spellings(suite.name, (*persons_of(suite.items), *persons, options.person))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,14 @@ import pytest
 from pytest_judgesense.commands.label_sample import drawn_at_random
 from pytest_judgesense.commands.loopback import LabelServer
 from pytest_judgesense.commands.sitting import Sitting
-from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.people import (
+    PersonLabel,
+    in_force,
+    labelled_text,
+    people_file,
+    read_people,
+)
 from pytest_judgesense.suites.suite import Suite
 from tests.commands.labelling import (
     ACCURACY,
@@ -41,9 +49,9 @@ def started() -> Iterator[Any]:
 
 
 @contextmanager
-def served(suite: Suite) -> Iterator[tuple[str, Path]]:
+def served(suite: Suite, earlier: Mapping[str, Item] | None = None) -> Iterator[tuple[str, Path]]:
     """The page of a sitting of anna, and the file of her answers."""
-    sitting = Sitting(suite, "anna", drawn_at_random(suite, 0), 0)
+    sitting = Sitting(suite, "anna", drawn_at_random(suite, 0), 0, earlier)
     with LabelServer(sitting) as server:
         thread = threading.Thread(target=server.serve)
         thread.start()
@@ -187,6 +195,28 @@ def test_hostile_texts_are_shown_and_do_nothing(started: Any, tmp_path: Path) ->
         assert "onerror" in page.text_content("#question")
         assert page.locator("main img, main b").count() == 0
         assert page.title() == "0 of 1 \N{MIDDLE DOT} tiny"
+
+
+def test_what_was_labelled_before_an_edit_stands_below_what_is_there_now(
+    started: Any, tmp_path: Path
+) -> None:
+    suite = load_suite(write_suite(tmp_path, CONTENT, [{"id": "h1", "text": HOSTILE}]))
+    sitting = Sitting(suite, "anna", drawn_at_random(suite, 0), 0)
+    assert sitting.answer(0, {"": "YES"}, "")
+    (old,) = suite.items
+    changed = replace(suite, items=(replace(old, fields={"text": "Ice floats."}),))
+    with (
+        served(changed, {labelled_text(old): old}) as (url, _),
+        opened(started, url) as page,
+    ):
+        assert page.inner_text("#again").startswith("You labelled another text of this item")
+        assert page.text_content("#fields section > p") == "Ice floats."
+        assert page.text_content("#fields .was p") == HOSTILE
+        press(page, "2", "All 1 items are answered")
+    with served(changed) as (url, _), opened(started, url) as page:
+        press(page, "u", "Item 1 of 1")
+        assert page.inner_text("#again").endswith("Git does not hold that text.")
+        assert page.locator(".was").count() == 0
 
 
 def test_two_pages_write_no_answer_twice(started: Any, tmp_path: Path) -> None:

@@ -177,10 +177,19 @@ def newest_versions(path: Path, most: int) -> list[str]:
     Raises:
         NoRevision: there is no git, no repository or no commit; it says what to do.
     """
-    folder, name = path.parent, path.name
+    repository = Repository.around(path.parent)
+    place = _resolved(path).relative_to(repository.root).as_posix()
     # Plumbing: no setting of a log decides what is shown, and no program of one is run.
-    listed = ("rev-list", f"--max-count={most}", "HEAD", "--", name)
-    return _output(folder, "--literal-pathspecs", *listed).decode().split()
+    listed = repository.ask(
+        "--literal-pathspecs", "rev-list", f"--max-count={most}", "HEAD", "--", place
+    )
+    if listed.returncode:
+        raise NoRevision(
+            f"{path} has no version in {repository.root}",
+            found=said(listed),
+            expected="a commit that holds it",
+        )
+    return listed.stdout.decode().split()
 
 
 def _resolved(path: Path) -> Path:

@@ -38,6 +38,7 @@ from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.matched import MatchedItems, match_items, match_trials
+from pytest_judgesense.suites.people import people_file
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.suites.taken import files_of_module
@@ -341,6 +342,8 @@ class PastReader:
             raise NotCompared(f"suite {suite.name} was not there at {self.revision.name}")
         self._judges(path.parent)  # what functions take is part of what items are
         self._write_with_named(path)
+        if self.revision.holds(labels := people_file(path)):
+            self.revision.write([labels], self.folder)
         return load_suite(self.revision.place_in(self.folder, path), preset, self.registry.forms)
 
     def _cassettes(self, judge: str, suite: Suite) -> list[Path]:

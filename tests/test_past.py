@@ -13,13 +13,14 @@ from pytest_judgesense.asking import UNRESTRICTED
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.remembered import NoReturns, recorded_trials, remembered
-from pytest_judgesense.judges.resolving import judge_from_name
+from pytest_judgesense.judges.resolving import declared_judges, judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement, measure
-from pytest_judgesense.past import NotCompared, PastReader
+from pytest_judgesense.past import NotCompared, Past, PastReader
 from pytest_judgesense.revision import Revision
 from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.planning import plan_trials
@@ -85,9 +86,15 @@ def record(root: Path, judge: JudgeSpec) -> Measurement:
         loop.close()
 
 
-def reader(root: Path, folder: Path, name: str = "HEAD") -> PastReader:
-    revision = Revision.read(name, root)
-    return PastReader(revision, root, root / "cassettes", folder, 0, BUILT_IN)
+def reader(root: Path, folder: Path, *judges: JudgeSpec) -> PastReader:
+    """What reads HEAD, in a session of these judges."""
+    revision = Revision.read("HEAD", root)
+    cassettes = root / "cassettes"
+    return PastReader(revision, root, cassettes, folder, 0, BUILT_IN, lambda: judges)
+
+
+def past_of(root: Path, folder: Path, judge: JudgeSpec, suite: Suite | None = None) -> Past:
+    return reader(root, folder, judge).past(judge, suite or suite_of(root))
 
 
 def verdicts(judgments: Mapping[str, object]) -> dict[str, object]:
@@ -104,26 +111,58 @@ def test_the_recording_at_a_revision_is_the_measurement_that_was_made(
     suite = root / "suites" / "parity.suite.toml"
     suite.write_text(SUITE.replace("Is {{number}} even?", "Is the number {{number}} even, friend?"))
     (root / "cassettes" / "mine" / "parity.jsonl").unlink()
-    past = reader(root, tmp_path / "then").past(Judge("mine", lambda _: "NO"), suite_of(root))
+    past = past_of(root, tmp_path / "then", Judge("mine", lambda _: "NO"))
     assert past.measured.side.estimates == then.estimates
     assert verdicts(past.measured.side.by_id) == {j.trial.id: j.outcome for j in then.judgments}
     assert past.notices == ()
 
 
-def test_a_changed_item_is_another_item(root: Path, tmp_path: Path) -> None:
+def write(root: Path, numbers: str) -> None:
+    (root / "suites" / "data" / "numbers.jsonl").write_text(numbers)
+
+
+def test_items_that_are_edited_gone_and_new_are_counted(root: Path, tmp_path: Path) -> None:
     judge = Judge("mine", says_no_to_two)
     record(root, judge)
     commit(root)
     numbers = NUMBERS.replace('"number": "1"', '"number": "11"').splitlines(keepends=True)
     numbers[-1] = '{"id": "p9", "number": "9", "label": "NO"}\n'
-    (root / "suites" / "data" / "numbers.jsonl").write_text("".join(numbers))
-    past = reader(root, tmp_path / "then").past(judge, suite_of(root))
-    assert {id_.split("/")[1] for id_ in past.measured.side.by_id} == {"p0", "p2", "p3", "p4"}
+    write(root, "".join(numbers))
+    past = past_of(root, tmp_path / "then", judge)
+    # All that was recorded is there; of what is asked no more under ids of its own.
+    assert len(past.measured.side.by_id) == 12
+    assert {name for name in past.measured.side.by_id if name.endswith("(gone)")} == {
+        "parity/p5/t1/ab/r1 (gone)",
+        "parity/p5/t2/ab/r1 (gone)",
+    }
+    assert past.edited == {"parity/p1/t1/ab/r1", "parity/p1/t2/ab/r1"}
     assert past.notices == (
-        "items of parity with other texts than at HEAD, which are not compared: 1",
-        "items of parity that are new since HEAD: 1",
-        "items of parity that are gone since HEAD: 1",
+        "gone since HEAD: 1 (p5) of 6 items",
+        "with other texts than at HEAD: 1 (p1) of 6 items",
+        "of these labelled as before: 1 (p1)",
+        "new, and not compared with HEAD: 1 (p9) items",
     )
+
+
+def test_items_are_found_under_other_ids_in_another_order_in_a_renamed_suite(
+    root: Path, tmp_path: Path
+) -> None:
+    judge = Judge("mine", says_no_to_two)
+    then = record(root, judge)
+    commit(root)
+    write(root, "".join(reversed(NUMBERS.replace('"p', '"q').splitlines(keepends=True))))
+    path = root / "suites" / "parity.suite.toml"
+    path.write_text(SUITE.replace('name = "parity"', 'name = "even"'))
+    _load.cache_clear()
+    past = past_of(root, tmp_path / "then", judge, load_suite(path))
+    assert past.notices == ()
+    assert {name.replace("parity/p", "even/q") for name in verdicts_of(then)} == {
+        *past.measured.side.by_id
+    }
+
+
+def verdicts_of(measurement: Measurement) -> dict[str, object]:
+    return {judgment.trial.id: judgment.outcome for judgment in measurement.judgments}
 
 
 def test_a_corrected_label_is_no_change_of_the_judge(root: Path, tmp_path: Path) -> None:
@@ -131,34 +170,80 @@ def test_a_corrected_label_is_no_change_of_the_judge(root: Path, tmp_path: Path)
     record(root, judge)
     commit(root)
     corrected = NUMBERS.replace('"number": "2", "label": "YES"', '"number": "2", "label": "NO"')
-    (root / "suites" / "data" / "numbers.jsonl").write_text(corrected)
-    past = reader(root, tmp_path / "then").past(judge, suite_of(root))
+    write(root, corrected)
+    past = past_of(root, tmp_path / "then", judge)
     (agreement,) = [
         estimate
         for estimate in past.measured.side.estimates
         if estimate.measure == "agreement" and not estimate.condition
     ]
     assert agreement.value == 1.0  # it says NO of 2, and the label says so now
+    assert past.notices == ("with other labels than at HEAD: 1 (p2) of 6 items",)
+    # Under the labels of then it is compared as well.
+    assert {trial.id: trial.label for trial in past.labels.then.values()} == {
+        "parity/p2/t1/ab/r1": "YES",
+        "parity/p2/t2/ab/r1": "YES",
+    }
+
+
+def test_a_label_that_was_removed_counts_as_it_was(root: Path, tmp_path: Path) -> None:
+    judge = Judge("mine", says_no_to_two)
+    record(root, judge)
+    commit(root)
+    write(root, NUMBERS.replace('"number": "2", "label": "YES"', '"number": "2"'))
+    past = past_of(root, tmp_path / "then", judge)
+    assert past.notices == ("labelled at HEAD and not now: 1 (p2); the labels count as then",)
+    assert past.labels.then == {}
+    assert {trial.label for trial in past.labels.now.values()} == {"YES"}
+    assert len(past.labels.now) == 2
+
+
+def test_the_judge_is_that_of_then_where_its_requests_models_and_settings_are(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.prod]\nprovider = "embedded"\nmodel = "clean"\n'
+    )
+    judge = declared_judges(root)["prod"]
+    record(root, judge)
+    commit(root)
+    write(root, NUMBERS.replace('"number": "1"', '"number": "11"'))
+    record(root, judge)
+    past = past_of(root, tmp_path / "then", judge)
+    recorded = recorded_trials([root / "cassettes" / "prod" / "parity.jsonl"])
+    identity = identity_of(judge, suite_of(root))
+    assert past.is_same_judge(identity, recorded)
+    assert not past.is_same_judge({**identity, "temperature": 1.0}, recorded)
+    changed = {
+        name: [
+            replace(e, request=replace(e.request, body=e.request.body.replace("even", "odd")))
+            for e in exchanges
+        ]
+        for name, exchanges in recorded.items()
+    }
+    assert not past.is_same_judge(identity, changed)
+    # Nothing in common says nothing.
+    assert not past.is_same_judge(identity, {})
 
 
 def test_nothing_in_common_is_one_error(root: Path, tmp_path: Path) -> None:
     judge = Judge("mine", says_no_to_two)
     record(root, judge)
     commit(root)
-    (root / "suites" / "data" / "numbers.jsonl").write_text(NUMBERS.replace('"p', '"q'))
+    write(root, NUMBERS.replace('"p', '"q').replace('"number": "', '"number": "1'))
     with pytest.raises(UsageError, match="no trial in common with HEAD"):
-        reader(root, tmp_path / "then").past(judge, suite_of(root))
+        past_of(root, tmp_path / "then", judge)
 
 
 def test_what_was_not_there_is_not_compared(root: Path, tmp_path: Path) -> None:
     commit(root)
     judge = Judge("mine", says_no_to_two)
     with pytest.raises(NotCompared, match="judge mine on suite parity was not recorded at HEAD"):
-        reader(root, tmp_path / "then").past(judge, suite_of(root))
+        past_of(root, tmp_path / "then", judge)
     (root / "suites" / "new.suite.toml").write_text(SUITE.replace('"parity"', '"new"'))
     new = load_suite(root / "suites" / "new.suite.toml")
     with pytest.raises(NotCompared, match="suite new was not there at HEAD"):
-        reader(root, tmp_path / "later").past(judge, new)
+        past_of(root, tmp_path / "later", judge, new)
 
 
 def test_a_suite_that_was_moved_is_the_suite_of_its_old_place(root: Path, tmp_path: Path) -> None:
@@ -167,13 +252,17 @@ def test_a_suite_that_was_moved_is_the_suite_of_its_old_place(root: Path, tmp_pa
     commit(root)
     (root / "suites").rename(root / "moved")
     moved = load_suite(root / "moved" / "parity.suite.toml")
-    past = reader(root, tmp_path / "then").past(judge, moved)
+    past = past_of(root, tmp_path / "then", judge, moved)
     assert {estimate.measure for estimate in past.measured.side.estimates} >= {"agreement", "jss"}
-    # Under another name it is another suite.
+    # Under another name it is another suite, and the old one is lost until somebody says so.
     moved.path.write_text(moved.path.read_text().replace('"parity"', '"other"'))
     _load.cache_clear()
-    with pytest.raises(NotCompared, match="suite other was not there at HEAD"):
-        reader(root, tmp_path / "later").past(judge, load_suite(moved.path))
+    with pytest.raises(UsageError, match="recorded at HEAD is declared no more: suite parity"):
+        past_of(root, tmp_path / "later", judge, load_suite(moved.path))
+    moved.path.write_text(f'was = "parity"\n{moved.path.read_text()}')
+    _load.cache_clear()
+    past = past_of(root, tmp_path / "last", judge, load_suite(moved.path))
+    assert len(past.again) == 12
 
 
 def test_a_recording_without_returns_says_what_to_do(root: Path) -> None:
@@ -218,4 +307,4 @@ def test_a_judge_of_a_table_is_the_one_of_the_revision(root: Path, tmp_path: Pat
     commit(root)
     (top / "prompts" / "strict.txt").write_text("Be strict.")
     past = reader(root, tmp_path / "then")
-    assert past._judges(suite_of(root))["prod"].prompts.strict == "Be fair."
+    assert past._judges(root / "suites")["prod"].prompts.strict == "Be fair."

@@ -148,7 +148,10 @@ class Reference:
         """The comparison of a measure with today's: the worst of those that count."""
         under = dict(condition or {})
         whole, sides = self._sides(new)
-        compared = [compare(old, now, measure, under, most_missing) for old, now in sides]
+        gone = not self.same_judge
+        compared = [
+            compare(old, now, measure, under, most_missing, counts_gone=gone) for old, now in sides
+        ]
         measured = [each for each in compared if each.old.value is not None or each.blocked is None]
         comparison = _worst(measured or compared)
         notes = [*comparison.notes]

@@ -360,13 +360,17 @@ def compare(
     condition: Mapping[str, Any] | None = None,
     most_missing: float = MOST_MISSING,
     names: tuple[str, str] = _NAMES,
+    *,
+    counts_gone: bool = False,
 ) -> Comparison:
     """The comparison of ``measure`` under exactly ``condition`` (default: the pooled one).
 
     If a larger share than ``most_missing`` of the old units is lost, nothing is decided. The
-    reasons and notes call the two measurements by their ``names``.
+    reasons and notes call the two measurements by their ``names``. With ``counts_gone`` units whose
+    trials are not asked any more count as what is worst for "improved" and "unchanged".
     """
     under = dict(condition or {})
+    whole = _estimate(old, measure, under) if counts_gone else None
     first, second = old.with_common(new)
     common = "" if first is old else _of_common(old, new, first, names)
     old, new = first, second
@@ -382,7 +386,7 @@ def compare(
         reason = "degenerate: the judge now gives one answer to everything"
         return replace(bare, difference=_unpaired(then, now, bare.sign), blocked=reason)
     if then.observations and now.observations and not measure.conditional:
-        paired = _paired(bare, most_missing)
+        paired = _paired(bare, most_missing, whole or then)
         if paired is not None:
             return paired
     elif shared := _jackknife(old, new, bare):
@@ -460,11 +464,12 @@ def differs(a: Judgment, b: Judgment) -> bool:
     return (type(a.outcome), a.verdict) != (type(b.outcome), b.verdict)
 
 
-def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
-    """Unit by unit; ``None`` if none has a partner."""
-    then, now = bare.old.observations, bare.new.observations
+def _paired(bare: Comparison, most_missing: float, whole: Estimate) -> Comparison | None:
+    """Unit by unit; ``None`` if none has a partner. ``whole``: of all units of then that count."""
+    then, now, every = bare.old.observations, bare.new.observations, whole.observations
     assert then is not None
     assert now is not None
+    assert every is not None
     before = dict(zip(then.keys, then.values, strict=True))
     common = [index for index, key in enumerate(now.keys) if key in before]
     if not common:
@@ -478,11 +483,12 @@ def _paired(bare: Comparison, most_missing: float) -> Comparison | None:
     now_shared = math.fsum(now.values[i] for i in common) / len(common)
     each = bare.new.clustered.each if bare.new.clustered else None
     difference = comparison.paired_difference(values, clusters, each)
-    gone = [place for place, key in enumerate(then.keys) if key not in change]
+    gone = [place for place, key in enumerate(every.keys) if key not in change]
     if difference and gone and not bare.of.conditional:
         # Each lost unit as it would be at its worst: 0, or 1 where less is better.
-        worst = [-then.values[place] if bare.sign > 0 else then.values[place] - 1 for place in gone]
-        of = [then.clusters[place] for place in gone]
+        values_then = [every.values[place] for place in gone]
+        worst = [-value if bare.sign > 0 else value - 1 for value in values_then]
+        of = [every.clusters[place] for place in gone]
         difference = difference.at_worst(
             comparison.paired_difference([*values, *worst], [*clusters, *of], each)
         )

@@ -1,0 +1,309 @@
+"""A baseline whose items or labels have changed: what is compared, and what counts as lost.
+
+Sixty items of one call each, half YES and half NO. One-sided p-values of flips are those of random
+signs: of k losses and no gain ``2**-k``, or its mid-P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from pytest_judgesense.checks.reference import ComparedLabels, Losses, Reference, losses_of
+from pytest_judgesense.checks.regression import Comparison, Side, adjust
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.suites.item import Item
+from pytest_judgesense.trial import Judgment, Trial
+from tests.measures.building import YES_NO, cell, judgment
+
+ITEMS = 60
+TRUTH = {f"i{n:02}": ("NO", "YES")[n % 2] for n in range(ITEMS)}
+OTHER = {"YES": "NO", "NO": "YES"}
+
+
+def judged(wrong: Iterable[int] = (), silent: Iterable[int] = (), items: int = ITEMS) -> Cell:
+    """A judge that errs on some items, and states no verdict on others."""
+    errs, says_nothing = {*wrong}, {*silent}
+
+    def word(place: int, label: str) -> str:
+        return "?" if place in says_nothing else OTHER[label] if place in errs else label
+
+    return cell(
+        YES_NO,
+        [
+            judgment(item, word(place, label), label=label, pairwise=False)
+            for place, (item, label) in enumerate([*TRUTH.items()][:items])
+        ],
+    )
+
+
+def trials(of: Cell, places: Iterable[int]) -> frozenset[str]:
+    return frozenset(of.judgments[place].trial.id for place in places)
+
+
+def without(of: Cell, places: Iterable[int]) -> Cell:
+    left_out = {*places}
+    return of.of(each for place, each in enumerate(of.judgments) if place not in left_out)
+
+
+def compared(reference: Reference, new: Cell, measure: str = "agreement") -> Comparison:
+    return reference.compare(Side.of(new), BUILT_IN.measures[measure], None, 0.05)
+
+
+def verdict(comparison: Comparison, margin: float = 0.1) -> str:
+    (adjusted,) = adjust([("j", comparison)])
+    return comparison.verdict(margin, adjusted)
+
+
+def test_nothing_changed_is_nothing_lost() -> None:
+    comparison = compared(Reference(Side.of(judged())), judged())
+    assert verdict(comparison) == "unchanged"
+    assert (comparison.notes, comparison.blocked) == ((), None)
+
+
+# --- edited items ---------------------------------------------------------------------------------
+
+
+def test_a_loss_on_edited_items_is_a_loss() -> None:
+    old = judged()
+    reference = Reference(Side.of(old), edited=trials(old, range(10)))
+    comparison = compared(reference, judged(wrong=range(10)))
+    assert verdict(comparison) == "regressed"
+    # That of all items decides: without the edited ones nothing changed.
+    assert comparison.values == (1.0, 50 / 60)
+
+
+def test_a_loss_that_edited_items_hide_is_a_loss() -> None:
+    # Twelve edited items that the judge had wrong are right now, ten others are wrong.
+    old = judged(wrong=range(12))
+    reference = Reference(Side.of(old), edited=trials(old, range(12)))
+    comparison = compared(reference, judged(wrong=range(12, 22)))
+    assert verdict(comparison) == "regressed"
+    assert comparison.values == (1.0, 38 / 48)
+
+
+def test_a_gain_on_edited_items_alone_is_none() -> None:
+    old = judged(wrong=range(10))
+    reference = Reference(Side.of(old), edited=trials(old, range(10)))
+    assert verdict(compared(reference, judged())) == "unchanged"
+
+
+def test_few_edited_items_are_said_and_many_decide_nothing() -> None:
+    old = judged()
+    # A fifth is twelve of sixty.
+    few = compared(Reference(Side.of(old), edited=trials(old, range(12))), judged())
+    assert (verdict(few), few.notes) == ("unchanged", ("of 60 units 12 edited",))
+    many = compared(Reference(Side.of(old), edited=trials(old, range(13))), judged())
+    assert verdict(many) == "inconclusive"
+    assert many.blocked == (
+        "of 60 units 13 edited: more than could be missing without hiding a loss"
+    )
+
+
+def test_of_the_same_judge_edited_items_are_set_aside() -> None:
+    # Half of the texts are harder now.
+    old = judged()
+    edited = trials(old, range(30))
+    new = judged(wrong=range(30))
+    comparison = compared(Reference(Side.of(old), edited, same_judge=True), new)
+    assert (verdict(comparison), comparison.blocked) == ("unchanged", None)
+    assert comparison.notes[-1] == "of 60 units 30 edited"
+    # A loss on the others is one.
+    worse = compared(Reference(Side.of(old), edited, same_judge=True), judged(wrong=range(30, 40)))
+    assert verdict(worse) == "regressed"
+
+
+# --- units that are gone, verdicts that are missing -----------------------------------------------
+
+
+@pytest.mark.parametrize(("gone", "blocked"), [(3, False), (4, True)])
+def test_above_a_twentieth_that_is_gone_decides_nothing(gone: int, blocked: bool) -> None:
+    new = without(judged(), range(gone))
+    comparison = compared(Reference(Side.of(judged())), new)
+    assert (comparison.blocked is not None) == blocked
+    assert f"of 60 units {gone} gone" in (comparison.blocked or " ".join(comparison.notes))
+    same = compared(Reference(Side.of(judged()), same_judge=True), new)
+    assert same.blocked is None
+    assert f"of 60 units {gone} gone" in same.notes
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "losses"),
+    [
+        (range(0), range(3), Losses(60, 0, 3, 0)),
+        # Seven are missing now, and three of then are there again.
+        (range(50, 53), range(7), Losses(57, 0, 7 - 3, 0)),
+        # Fewer than before: three are missing as before, four are there again.
+        (range(7), range(3), Losses(53, 0, -4, 0)),
+    ],
+)
+def test_missing_verdicts_are_counted_less_those_that_are_there_again(
+    then: range, now: range, losses: Losses
+) -> None:
+    sides = Side.of(judged(silent=then)), Side.of(judged(silent=now))
+    assert losses_of(*sides, frozenset(), BUILT_IN.measures["class_bias"], {}) == losses
+
+
+def test_what_counts_a_missing_verdict_loses_none() -> None:
+    # An agreement counts it as wrong: that is a loss, and no unit is lost.
+    comparison = compared(Reference(Side.of(judged())), judged(silent=range(20)))
+    assert comparison.blocked is None
+    assert verdict(comparison) == "regressed"
+
+
+def test_a_measure_of_missing_verdicts_loses_none() -> None:
+    comparison = compared(Reference(Side.of(judged())), judged(silent=range(20)), "unparsed_rate")
+    assert comparison.blocked is None
+    assert verdict(comparison) == "regressed"
+
+
+def test_of_a_measure_without_units_trials_are_counted() -> None:
+    new = without(judged(), range(4))
+    comparison = compared(Reference(Side.of(judged())), new, "class_bias")
+    assert "4 gone" in (comparison.blocked or "")
+
+
+@pytest.mark.parametrize(("items", "most"), [(60, 7), (120, 10)])
+def test_how_many_losses_could_hide(items: int, most: int) -> None:
+    """The judge errs on so many, of which as many as may be are deleted."""
+    old = judged(items=items) if items <= ITEMS else None
+    base = [*TRUTH.items()]
+    if old is None:
+        names = {f"{item}-{n}": label for n in range(items // ITEMS) for item, label in base}
+        old = cell(YES_NO, [judgment(i, w, label=w, pairwise=False) for i, w in names.items()])
+    gone = items // 20
+    hidden = gone
+    while True:
+        flipped = [
+            replace(each, outcome=type(each.outcome)(OTHER[str(each.verdict)]))
+            if gone <= place <= hidden
+            else each
+            for place, each in enumerate(old.judgments)
+        ]
+        comparison = compared(Reference(Side.of(old)), without(old.of(flipped), range(gone)))
+        if verdict(comparison) == "regressed":
+            break
+        hidden += 1
+    assert hidden <= most
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+def items_labelled(changes: dict[int, str | None]) -> tuple[dict[str, Item], dict[str, Item]]:
+    """The items as they were, and with other labels or none."""
+    then = {name: Item(name, name, {}, label=label) for name, label in TRUTH.items()}
+    now = dict(then)
+    for place, label in changes.items():
+        name = f"i{place:02}"
+        now[name] = replace(then[name], label=label)
+    return then, now
+
+
+def relabelled(of: Cell, items: dict[str, Item]) -> Cell:
+    return of.of(
+        replace(each, trial=replace(each.trial, label=items[each.trial.item].label))
+        for each in of.judgments
+    )
+
+
+def with_labels(
+    old: Cell, new: Cell, changes: dict[int, str | None]
+) -> tuple[Reference, Cell, ComparedLabels]:
+    """The reference of a measurement under today's labels, and today's under them."""
+    then, now = items_labelled(changes)
+    today = relabelled(new, now)
+    labels = ComparedLabels.of(
+        (each.trial, then[each.trial.item], now[each.trial.item]) for each in today.judgments
+    )
+    return Reference(Side.of(relabelled(old, now)), labels=labels), today, labels
+
+
+def test_labels_that_follow_the_judge_hide_no_loss() -> None:
+    flipped: dict[int, str | None] = {n: OTHER[TRUTH[f"i{n:02}"]] for n in range(20)}
+    reference, today, _ = with_labels(judged(), judged(wrong=range(20)), flipped)
+    # Under today's labels the judge of then was wrong on twenty items, and today's is right.
+    assert verdict(compare_alone(reference, today)) == "improved"
+    comparison = compared(reference, today)
+    assert verdict(comparison) == "regressed"
+    assert comparison.values == (1.0, 40 / 60)
+    assert comparison.notes[-1] == (
+        "under the labels of then 1.000 -> 0.667, under those of now 0.667 -> 1.000; "
+        "correct labels in a commit of their own"
+    )
+
+
+def compare_alone(reference: Reference, today: Cell) -> Comparison:
+    return compared(replace(reference, labels=ComparedLabels({}, {})), today)
+
+
+def test_corrected_labels_of_an_unchanged_judge_are_no_loss() -> None:
+    changes: dict[int, str | None] = {n: OTHER[TRUTH[f"i{n:02}"]] for n in range(3)}
+    reference, today, _ = with_labels(judged(), judged(), changes)
+    comparison = compared(reference, today)
+    assert verdict(comparison) == "unchanged"
+    assert comparison.blocked is None
+
+
+def test_removed_labels_count_as_they_were() -> None:
+    removed: dict[int, str | None] = dict.fromkeys(range(20))
+    reference, today, labels = with_labels(judged(), judged(wrong=range(20)), removed)
+    assert (len(labels.now), len(labels.then)) == (20, 0)
+    comparison = compared(reference, today)
+    assert verdict(comparison) == "regressed"
+    assert comparison.values == (1.0, 40 / 60)
+
+
+def test_labels_of_people_and_grades_are_those_of_then_too() -> None:
+    trial = replace(judged().judgments[0].trial, label=None, condition={"human.tone": "2", "t": 1})
+    then = Item("i", "i", {}, condition={"human.tone": "4"}, people={"label": {"ann": "YES"}})
+    now = Item("i", "i", {}, condition={"human.tone": "2"}, people={"label": {"ben": "NO"}})
+    trial = replace(trial, people=now.people)
+    labels = ComparedLabels.of([(trial, then, now)])
+    kept: Trial = labels.now[trial.id]
+    # Of ann's label that is gone, and of ben's that is new.
+    assert kept.people == {"label": {"ann": "YES", "ben": "NO"}}
+    before = labels.then[trial.id]
+    assert (before.people, before.condition) == (then.people, {"human.tone": "4", "t": 1})
+
+
+def test_a_label_that_is_new_is_compared_today_alone() -> None:
+    # Nobody had labelled anything: there is no agreement of then.
+    then = {name: Item(name, name, {}) for name in TRUTH}
+    now = {name: Item(name, name, {}, label=label) for name, label in TRUTH.items()}
+    old, new = judged(), judged(wrong=range(20))
+    labels = ComparedLabels.of(
+        (each.trial, then[each.trial.item], now[each.trial.item]) for each in new.judgments
+    )
+    comparison = compared(Reference(Side.of(old), labels=labels), new)
+    assert verdict(comparison) == "regressed"
+
+
+@pytest.mark.parametrize(
+    ("losses", "too_many"),
+    [
+        (Losses(60, 0, 0, 0), False),
+        (Losses(60, 3, 0, 0), False),
+        (Losses(60, 3, 1, 0), True),
+        (Losses(60, 3, -2, 0), False),
+        (Losses(60, 3, 0, 9), False),
+        (Losses(60, 3, 0, 10), True),
+        (Losses(0, 0, 0, 0), False),
+    ],
+)
+def test_a_twentieth_may_be_lost_and_a_fifth_edited(losses: Losses, too_many: bool) -> None:
+    assert losses.are_too_many == too_many
+
+
+def test_a_judgment_keeps_its_verdict_under_other_labels() -> None:
+    reference, today, _ = with_labels(judged(), judged(), {0: "YES"})
+    whole, ways = reference._sides(Side.of(today))
+    outcomes = [judgment_of.outcome for judgment_of in judged().judgments]
+    for old, new in (whole, *ways):
+        for side in (old, new):
+            assert side.cell is not None
+            both: list[Judgment] = list(side.cell.judgments)
+            assert [each.outcome for each in both] == outcomes

@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable
 from itertools import permutations
 from typing import Final
 
+from pytest_judgesense.grouping import grouped
+
 # By field, the columns that may hold it.
 _COLUMNS: Final = {
     "item": ("id", "item_id"),
@@ -27,6 +29,7 @@ _CANDIDATES: Final = (
     ("left", "right"),
     ("chosen", "rejected"),
 )
+_PAIR_OF_WORD: Final = {word: pair for pair in _CANDIDATES for word in pair}
 TIES: Final = ("tied", "draw", "equal")
 _WORD: Final = re.compile(r"[a-z]+|[0-9]+")
 
@@ -50,6 +53,20 @@ def candidates_among(names: Iterable[str]) -> tuple[str, str] | None:
         and _differing(words[first], words[second]) in [[pair] for pair in _CANDIDATES]
     ]
     return found[0] if len(found) == 1 else None
+
+
+def candidate_pairs(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Every two names that differ in the words for a first and a second candidate alone.
+
+    Names of which more than two are alike but for such words are none: ``a_1``, ``a_2``, ``b_1``.
+    """
+
+    def without_place(name: str) -> tuple[object, ...]:
+        return tuple(_PAIR_OF_WORD.get(word, word) for word in _WORD.findall(name.lower()))
+
+    alike = grouped(names, without_place).values()
+    pairs = (candidates_among(same) for same in alike if len(same) == 2)
+    return [pair for pair in pairs if pair is not None]
 
 
 def _differing(first: list[str], second: list[str]) -> list[tuple[str, str]]:

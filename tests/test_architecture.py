@@ -52,6 +52,8 @@ LEVELS: dict[str, float] = {
     "replies": 1.5,
     # What all readers of foreign files need.
     "foreign_results": 1.5,
+    # What rows hold of two candidates.
+    "candidate_texts": 0.4,
     "judges": 2,
     "measures": 2,
     "sections": 2.2,

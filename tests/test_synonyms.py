@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.synonyms import candidates_among, column_of
+from pytest_judgesense.synonyms import candidate_pairs, candidates_among, column_of
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,23 @@ from pytest_judgesense.synonyms import candidates_among, column_of
 )
 def test_two_candidates_differ_in_one_word(names: list[str], pair: tuple[str, str] | None) -> None:
     assert candidates_among(names) == pair
+
+
+@pytest.mark.parametrize(
+    ("names", "pairs"),
+    [
+        (["b", "task", "a"], [("a", "b")]),
+        (["a", "b", "source_a", "source_b"], [("a", "b"), ("source_a", "source_b")]),
+        (["a", "b", "1", "2"], [("a", "b"), ("1", "2")]),
+        (["a_1", "a_2", "b_1", "b_2"], []),  # which of them belong together is not guessed
+        (["question", "answer"], []),
+        (["a", "A"], []),
+    ],
+)
+def test_every_two_names_of_candidates_are_a_pair(
+    names: list[str], pairs: list[tuple[str, str]]
+) -> None:
+    assert candidate_pairs(names) == pairs
 
 
 @pytest.mark.parametrize(

@@ -214,8 +214,10 @@ def _listed(path: Path, text: str) -> list[Any]:
     value = _parsed(f"{path} cannot be read", text, "a JSON list of objects", remedy)
     if isinstance(value, list):
         return value
-    lists = [name for name, of in value.items() if isinstance(of, list)] if value else []
-    rows = f"the list {lists[0]!r} of the file" if lists else "a list of objects that hold their id"
+    lists = [repr(name) for name, of in value.items() if isinstance(of, list)] if value else []
+    rows = "a list of objects that hold their id"
+    if lists:
+        rows = f"the list {' or '.join(lists[:_MOST_SHOWN])} of the file, that of the judgments,"
     raise LogError(
         f"{path} is no list of rows",
         found=json.dumps(value, default=str)[:80],

@@ -18,6 +18,7 @@ from pytest_judgesense.commands.options import (
     OUTPUT,
     assignment,
     by_criterion,
+    naming,
     number,
     registry_of,
 )
@@ -61,8 +62,8 @@ def _options() -> Mapping[str, _Option]:
     label = by_column.format("grade that a person gave", "label")
     order = by_column.format("order of two candidates, ab or ba", "order")
     value_help = "what a verdict or label is called here, or nothing; may be repeated"
-    naming = "whether a verdict, or a label, of two candidates that changed places names the slot "
-    naming += "as the judge saw it, or the content; may be repeated"
+    names = "whether a verdict, a label or a text (a of field.a) of two candidates that changed "
+    names += "places names the slot as the judge saw it, or the content; may be repeated"
     labels = "the possible verdicts, to be read from the replies; with tie and abstain where these "
     mapped = "the column that holds a field of a judgment, a.b for field b of objects in column a; "
     steps = {"type": number("number of steps", int, _MOST_STEPS), "metavar": "N"}
@@ -72,7 +73,7 @@ def _options() -> Mapping[str, _Option]:
     graded = {"action": "extend", "default": [], "type": by_criterion}
     of_judge = graded | {"metavar": "CRITERION=COLUMN,..."}
     of_people = graded | {"metavar": "CRITERION=COLUMN+...,..."}
-    named = {**MANY, "type": _naming, "metavar": "FIELD=slot|content"}
+    named = {**MANY, "type": naming, "metavar": "FIELD=slot|content"}
     which = {"type": number("replicate", int, MOST, least=1), "metavar": "N"}
     members = (
         "a column that holds a list: each member is a row, with its place, from 1, in columns "
@@ -95,7 +96,7 @@ def _options() -> Mapping[str, _Option]:
         "--validation": _Option("judgesense, with a pair file", reviews, MANY | FILE),
         "--map": _Option(_ROWS, f"{mapped}may be repeated", columns),
         "--value": _Option(_ROWS, value_help, meant),
-        "--names": _Option(_ROWS, naming, named),
+        "--names": _Option(_ROWS, names, named),
         "--labels": _Option(
             "table, without a column of verdicts",
             f"{labels}are permitted",
@@ -133,16 +134,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, option in _options().items():
         group = either if option.needs == _NUMBERS else parser
         group.add_argument(name, help=f"{option.needs}: {option.does}", **option.arguments)
-
-
-def _naming(text: str) -> tuple[str, str]:
-    """``FIELD=slot`` or ``FIELD=content``, the field a verdict or a label."""
-    field, _, naming = text.partition("=")
-    if field not in ("verdict", "label") or naming not in ("slot", "content"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is none of verdict=slot, verdict=content, label=slot, label=content"
-        )
-    return field, naming
 
 
 def _labels(text: str) -> tuple[str, ...]:

@@ -319,3 +319,11 @@ def assignment(text: str) -> tuple[str, str]:
     if not (name and equals and value):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
     return name, value
+
+
+def naming(text: str) -> tuple[str, str]:
+    """``FIELD=slot`` or ``FIELD=content``, as `argparse` reads it."""
+    field, named = assignment(text)
+    if named not in ("slot", "content"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither {field}=slot nor {field}=content")
+    return field, named

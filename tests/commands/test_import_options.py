@@ -114,6 +114,13 @@ def test_words_as_grades_have_no_threshold() -> None:
     assert (code, "--reparse is not used" in printed) == (2, True)
 
 
+def test_what_a_field_names_is_a_slot_or_a_content() -> None:
+    code, printed = table(GRADES, *MAPPED, "--names", "a=first")
+    assert (code, "'a=first' is neither a=slot nor a=content" in printed) == (2, True)
+    code, printed = command("init", "--names", "a=slot")
+    assert (code, "--names without --from-log" in printed) == (2, True)
+
+
 def test_a_field_that_is_given_twice_is_a_wrong_command() -> None:
     code, printed = table(GRADES, *MAPPED, "--suite", "s", "--map", "suite=thread")
     assert (code, "the suite is given twice" in printed) == (2, True)
@@ -304,6 +311,7 @@ def test_tables_are_read_as_programs_write_them(name: str, text: str, packed: bo
         ("t.csv.gz", gzip.compress(b"item,verdict\n" * 99, mtime=0)[:-9], "cut off"),
         ("t.jsonl", b'{\n "item": 1,\n "verdict": "YES"\n}\n', "write each on one line"),
         ("t.json", b'{"rows": [{"item": 1, "verdict": "YES"}]}', "the list 'rows' of the file"),
+        ("t.json", b'{"left": [{"item": 1}], "rows": []}', "the list 'left' or 'rows' of the file"),
         ("t.json", b'{"1": {"verdict": "YES"}}', "a list of objects that hold their id"),
         ("t.json", b'{"item": 1}\n{"item": 2}\n', "call it t.jsonl"),
         ("t.jsonl", b'{"item": 1, "verdict": Infinity}\n', "a finite number"),

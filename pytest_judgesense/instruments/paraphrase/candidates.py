@@ -5,7 +5,8 @@ content, the first candidate of the item whatever the order: many files map verd
 presentation order ``ab`` both are the same; in order ``ba`` they are opposites, and the wrong
 reading turns a consistent judge into one that follows the position. So it is stated (``--names``),
 or the file is not taken. What the file itself shows, the slots that replies state and the items
-whose label stays in both orders, stands in the error; a statement against it is told.
+whose label stays in both orders, stands in the error; a statement against it is told. The same
+error asks what the texts of candidates are (`candidate_texts`).
 """
 
 from __future__ import annotations
@@ -15,13 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.candidate_texts import CONTENT, SLOT, OpenNaming, naming_asked_for
+from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment, Verdict
 
-SLOT: Final = "slot"
-CONTENT: Final = "content"
 _SLOTS: Final = DecisionSpace(
     ("A", "B"), pairwise=True, tie=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
 )
@@ -46,7 +46,11 @@ class Naming:
 
 
 def naming_of(
-    suite: str, judgments: Sequence[Judgment], words: tuple[str, str], stated: Mapping[str, str]
+    suite: str,
+    judgments: Sequence[Judgment],
+    words: tuple[str, str],
+    stated: Mapping[str, str],
+    open_texts: Sequence[OpenNaming] = (),
 ) -> Naming:
     """What the two ``words`` name in the verdicts and labels of a suite.
 
@@ -56,6 +60,7 @@ def naming_of(
             beside the words ``A`` and ``B`` name contents.
         words: of the first candidate and of the second.
         stated: by field, ``verdict`` and ``label``, what the user says of it.
+        open_texts: fields of texts that are to be asked for as well.
     """
     swapped = [judgment for judgment in judgments if judgment.trial.order == "ba"]
     asked_of = {
@@ -72,21 +77,20 @@ def naming_of(
     notices = [
         f"--names verdict={verdict} contradicts what suite {suite} shows: {shown}"
     ] * contradicted
-    missing = [field for field, named in asked_of.items() if named and field not in stated]
-    if not missing:
-        return Naming(verdict, label, tuple(notices))
-    evidence = [shown, *(_alike(judgments, words, field) for field in missing)]
-    first, second = words
-    error = UsageError(
-        f"it is open what {first} and {second} name in the {'s and '.join(missing)}s of suite "
-        f"{suite}: the candidates changed places",
-        found="; ".join(filter(None, evidence)) or "nothing that shows it",
-        expected=f"slots ({first} is the candidate that the judge saw first) or contents ({first} "
-        "is the first candidate of the item, whatever the order)",
-        remedy="say it: "
-        + "; and ".join(f"--names {name}=slot, or --names {name}=content" for name in missing),
-    )
-    return Naming(verdict, label, tuple(notices), (error,))
+    shown_of = {"verdict": shown, "label": ""}
+    open_namings = [
+        OpenNaming(
+            field,
+            f"{field}s",
+            words[0],
+            "; ".join(filter(None, (shown_of[field], _alike(judgments, words, field)))),
+        )
+        for field, is_named in asked_of.items()
+        if is_named and field not in stated
+    ]
+    open_namings += open_texts
+    objections = (naming_asked_for(suite, open_namings),) if open_namings else ()
+    return Naming(verdict, label, tuple(notices), objections)
 
 
 def _of_people(judgment: Judgment) -> list[str]:

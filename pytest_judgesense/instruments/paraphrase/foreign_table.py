@@ -10,13 +10,21 @@ are read. What the words of two candidates name where these changed places is sa
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from pathlib import Path
 from shlex import quote
-from typing import Final
+from typing import Final, NamedTuple
 
+from pytest_judgesense.candidate_texts import (
+    CONTENT,
+    SLOT,
+    TextNaming,
+    TextsOfRow,
+    difference,
+    naming_of_texts,
+)
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, unknown_name
 from pytest_judgesense.foreign_results import (
     Imported,
@@ -28,7 +36,7 @@ from pytest_judgesense.foreign_results import (
     without_common_value,
 )
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.instruments.paraphrase.candidates import CONTENT, SLOT, Naming, naming_of
+from pytest_judgesense.instruments.paraphrase.candidates import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,
@@ -57,6 +65,8 @@ from pytest_judgesense.trial import (
 )
 
 _MOST_SHOWN: Final = 12
+# What ``--names`` may be about besides the texts of candidates.
+_ANSWERS: Final = ("verdict", "label")
 
 
 def imported_table(options: Namespace) -> Imported:
@@ -99,7 +109,11 @@ def read_table(
     it and the other conditions of sweeps may be mapped by their names alone.
 
     A row may hold both orders of a pair: columns of ``verdict.ab`` and ``verdict.ba``, and of other
-    fields of a reply by the same endings. A label ``A`` or ``B`` is then a slot of order ``ab``.
+    fields of a reply by the same endings. A label ``A`` or ``B`` is then a slot of order ``ab``,
+    and so is a text of a candidate.
+
+    Texts of two candidates (``field.a`` and ``field.b``) are taken in the item's own order. Where
+    rows of one item in both orders show whether they are slots or contents, nobody has to say it.
 
     Columns of candidates shown ``first`` and ``second`` tell the order (``ab`` in that of the
     alphabet) and pairs of an item, which are one cluster. ``people.NAME`` is what a person said,
@@ -114,8 +128,8 @@ def read_table(
         suite: the suite of all rows, where no column names it.
         values: from the words in the columns (verdict, label, order, template and conditions) to
             the suite's.
-        names: whether ``verdict`` and ``label`` name slots or contents, where candidates changed
-            places.
+        names: whether ``verdict``, ``label`` and texts of candidates (``a`` of ``field.a``) name
+            slots or contents, where candidates changed places.
         labels: the answers that a verdict may have, with ``tie`` and ``abstain`` where they are
             permitted: verdicts are read from the replies, which may say what ``values`` renames.
         replicate: that of all rows.
@@ -263,9 +277,13 @@ def judgments_of(
     labels = () if space is None else space.labels
     if space is not None and space.pairwise:  # replies state slots
         names = {"verdict": SLOT, **names}
-    by_suite = grouped(_read(rows, columns, fixed, words, space), attrgetter("trial.suite"))
-    by_suite = {suite: _spelt_alike(part) for suite, part in by_suite.items()}
-    pairs = False
+    read = _read(rows, columns, fixed, words, space)
+    places = grouped(read, lambda placed: placed[1].trial.suite)
+    by_suite = {
+        suite: _spelt_alike([judgment for _, judgment in part]) for suite, part in places.items()
+    }
+    of_pairs: list[_ReadPairs] = []
+    is_wide = any(map(of_one_order, columns))
     for name, part in by_suite.items():
         if name in designs:
             continue
@@ -275,14 +293,16 @@ def judgments_of(
             objections += wrong
             notices += [] if wrong else [_read_as(name, part)]
             continue
-        pairs = True
-        wide = {"label": CONTENT} if any(map(of_one_order, columns)) else {}
-        naming = naming_of(name, part, candidates, {**wide, **names})
-        notices += naming.notices
-        objections += naming.objections
-        by_suite[name] = [_in_slots(judgment, candidates, naming) for judgment in part]
-    if names and not pairs:
+        pairs = _read_pairs(name, places[name], part, candidates, names, is_wide=is_wide)
+        of_pairs.append(pairs)
+        notices += pairs.notices
+        objections += pairs.objections
+        by_suite[name] = pairs.judgments
+    if names and not of_pairs:
         objections.append(_no_candidates(names, (w for p in by_suite.values() for w in _words(p))))
+    fields = dict.fromkeys(field for pairs in of_pairs for field in sorted(pairs.fields))
+    if of_pairs and (unknown := [name for name in names if name not in {*_ANSWERS, *fields}]):
+        objections.append(_no_text(unknown[0], names[unknown[0]], fields))
     named = {label for design in designs.values() for label in design.labels}
     notices += words.unused(named | ({*space.names} if space else set()))
     designs = {suite: _design(part, labels) for suite, part in by_suite.items()} | designs
@@ -297,13 +317,98 @@ def judgments_of(
     )
 
 
+class _ReadPairs(NamedTuple):
+    """The judgments of a suite of pairs, with verdicts as slots, labels and texts as contents.
+
+    Attributes:
+        fields: of the texts of candidates.
+        notices: what was found out about them, and what contradicts the user.
+        objections: why they are not taken.
+    """
+
+    judgments: list[Judgment]
+    fields: frozenset[str]
+    notices: tuple[str, ...]
+    objections: tuple[JudgesenseError, ...]
+
+
+def _read_pairs(
+    suite: str,
+    rows: Sequence[tuple[Row, Judgment]],
+    judgments: Sequence[Judgment],
+    candidates: tuple[str, str],
+    names: Mapping[str, str],
+    *,
+    is_wide: bool,
+) -> _ReadPairs:
+    """The judgments of a suite of pairs.
+
+    Args:
+        suite: its name, for messages.
+        rows: those of the file, each with its judgment.
+        judgments: the same, spelt alike.
+        candidates: the words of the first and the second.
+        names: as for `read_table`.
+        is_wide: whether a row holds both orders: its texts are those of the item.
+    """
+    shown = [_texts_of_row(row, judgment) for row, judgment in rows]
+    every_field = {field for row in shown for field in row.texts}
+    texts = naming_of_texts(suite, shown, dict.fromkeys(every_field, CONTENT) if is_wide else names)
+    stated = {"label": CONTENT, **names} if is_wide else names
+    naming = naming_of(suite, judgments, candidates, stated, texts.open)
+    own = [replace(row, texts=texts.in_own_order(row)) for row in shown]
+    objections = naming.objections
+    if not texts.open and (error := _differing_texts(suite, own, texts)):
+        objections = (*objections, error)
+    return _ReadPairs(
+        [
+            _with_texts(_in_slots(judgment, candidates, naming), row.texts, texts.fields)
+            for judgment, row in zip(judgments, own, strict=True)
+        ],
+        texts.fields,
+        (*naming.notices, *texts.notices),
+        objections,
+    )
+
+
+def _texts_of_row(row: Row, judgment: Judgment) -> TextsOfRow:
+    trial = judgment.trial
+    texts = (judgment.detail or {}).get("source", {}).get("fields", {})
+    return TextsOfRow(row.where, trial.item, trial.order, texts, {})
+
+
+def _differing_texts(
+    suite: str, rows: Iterable[TextsOfRow], naming: TextNaming
+) -> JudgesenseError | None:
+    """The error for two rows of an item with other candidates."""
+    of_candidates = (
+        replace(row, texts={f: text for f, text in row.texts.items() if f in naming.fields})
+        for row in rows
+    )
+    options = ", ".join(f"--names {first}=slot or content" for first, _ in naming.pairs)
+    remedy = f"give each pair an item of its own; or say otherwise what its texts are: {options}"
+    return difference(suite, of_candidates, remedy)
+
+
+def _with_texts(
+    judgment: Judgment, texts: Mapping[str, str], of_candidates: Collection[str]
+) -> Judgment:
+    """``judgment`` with the item's texts; where slots would be others, it says what they are."""
+    names = {field: CONTENT for field in texts if field in of_candidates}
+    if judgment.trial.order == "ab" or not names:
+        return judgment
+    detail = judgment.detail or {}
+    source = detail["source"] | {"fields": dict(texts), "names": names}
+    return replace(judgment, detail={**detail, "source": source})
+
+
 def _read(
     rows: Sequence[Row],
     columns: Mapping[str, str],
     fixed: Mapping[str, str],
     words: RenamedWords,
     space: DecisionSpace | None,
-) -> list[Judgment]:
+) -> list[tuple[Row, Judgment]]:
     """The judgments in the words of the file: of each row one, or one in each order."""
     of_order = {name for name in columns if of_one_order(name)}
     shared = {name: column for name, column in columns.items() if name not in of_order}
@@ -317,13 +422,16 @@ def _read(
         for order in ORDERS
     ]
     readers = readers if of_order else [JudgmentReader(columns, fixed, words, space)]
-    read = ((row, reader.judgment(row)) for row in rows for reader in readers)
-    return each_once(
-        ((row, _labelled(judgment)) for row, judgment in read) if of_order else read,
+    read = [(row, reader.judgment(row)) for row in rows for reader in readers]
+    if of_order:
+        read = [(row, _labelled(judgment)) for row, judgment in read]
+    each_once(
+        read,
         remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
         "template=COLUMN, --map order=COLUMN (ab or ba) or --map temperature=COLUMN; or leave the "
         "line out",
     )
+    return read
 
 
 def _labelled(judgment: Judgment) -> Judgment:
@@ -394,6 +502,15 @@ def _no_candidates(names: Mapping[str, str], words: Iterable[str]) -> UsageError
         found=f"verdicts and labels {_listed(sorted({*words}))}",
         expected="verdicts A and B",
         remedy="rename the verdicts that name candidates: --value WORD=A --value WORD=B",
+    )
+
+
+def _no_text(name: str, naming: str, fields: Collection[str]) -> UsageError:
+    return UsageError(
+        f"--names {name}={naming} is not used: no candidate has a text {name}",
+        found=f"texts of candidates {', '.join(fields)}" if fields else "no texts of candidates",
+        expected=f"one of {', '.join((*_ANSWERS, *fields))}",
+        remedy="" if fields else "map both: --map field.a=COLUMN --map field.b=COLUMN",
     )
 
 

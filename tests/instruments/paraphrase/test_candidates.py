@@ -172,3 +172,26 @@ def test_a_judge_that_says_one_word_throughout_is_of_the_pair_of_its_labels(tmp_
     assert [one.correct for one, _ in found.judgments] == [
         n % 2 == 0 for n in range(4) for _ in "12"
     ]
+
+
+def test_what_is_said_of_texts_is_about_texts_of_candidates(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("item,order,verdict,one,two\n1,ba,A,x,y\n", encoding="utf-8")
+    names = {"verdict": "slot", "c": "slot"}
+    (objection,) = read_table(tmp_path / "t.csv", {}, names=names).objections
+    assert objection.what == "--names c=slot is not used: no candidate has a text c"
+    assert objection.remedy == "map both: --map field.a=COLUMN --map field.b=COLUMN"
+    columns = {"field.a": "one", "field.b": "two"}
+    asked, objection = read_table(tmp_path / "t.csv", columns, names=names).objections
+    assert "whether the texts a and b of suite t name slots" in asked.what
+    assert objection.expected == "one of verdict, label, a, b"
+
+
+def test_the_log_holds_texts_in_the_items_own_order_and_says_so(tmp_path: Path) -> None:
+    text = "item,order,verdict,one,two\n1,ba,A,y,x\n2,ab,A,x,y\n"
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    columns = {"field.a": "one", "field.b": "two"}
+    names = {"verdict": "slot", "a": "slot"}
+    judgments = [one for one, _ in read_table(tmp_path / "t.csv", columns, names=names).judgments]
+    own = {"fields": {"a": "x", "b": "y"}}
+    said = {"names": {"a": "content", "b": "content"}}
+    assert [one.detail for one in judgments] == [{"source": own | said}, {"source": own}]

@@ -312,6 +312,15 @@ def test_slots_are_slots_and_their_order_is_asked_for(tmp_path: Path) -> None:
     assert [one.chosen for one in judgments(found)] == ["1", "2", "tie"]
 
 
+def test_an_order_that_follows_from_names_of_candidates_is_stated(tmp_path: Path) -> None:
+    one = sample("a", 1, "A") | {"metadata": {"l": "zed", "r": "amy"}}
+    columns = [("first", "l"), ("second", "r")]
+    found = read("inspect", log_of(tmp_path, one), map=columns, names=[("verdict", "slot")])
+    assert not any("no order is stated" in notice for notice in found.notices)
+    # In the order of the alphabet zed, shown as A, is content 2.
+    assert [one.chosen for one in judgments(found)] == ["2"]
+
+
 def test_a_scorer_of_ones_own_is_found_by_its_calls(tmp_path: Path) -> None:
     one = sample("a", 1, "good")
     one["scores"]["s"]["metadata"] = {}

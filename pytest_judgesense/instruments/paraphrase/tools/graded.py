@@ -145,7 +145,8 @@ def imported(
                 expected=f"one of {', '.join(design.labels)}",
                 remedy=f"say what it means: --value {label}={design.labels[0]}",
             )
-    if "order" not in mapping and any(design.pairwise for _, design in imported_rows.judgments):
+    is_ordered = "order" in mapping or "first" in mapping
+    if not is_ordered and any(design.pairwise for _, design in imported_rows.judgments):
         notes.append("no order is stated: every pair is taken for ab; --order COLUMN says it")
     return replace(imported_rows, notices=(*notes, *imported_rows.notices), totals=tuple(totals))
 

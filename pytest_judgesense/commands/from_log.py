@@ -11,12 +11,21 @@ import json
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.candidate_texts import (
+    CONTENT,
+    SLOT,
+    TextNaming,
+    TextsOfRow,
+    difference,
+    naming_asked_for,
+    naming_of_texts,
+)
 from pytest_judgesense.commands.from_function import labels_of
 from pytest_judgesense.commands.suite_file import (
     asked_words,
@@ -34,7 +43,7 @@ from pytest_judgesense.measures.shared import (
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
 )
-from pytest_judgesense.report.log import read_log
+from pytest_judgesense.report.log import read_placed_log
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.loading import form_of
 from pytest_judgesense.suites.prompt_template import placeholders
@@ -80,6 +89,27 @@ class JudgedOutput:
 
 
 @dataclass(frozen=True)
+class _Line:
+    """A line of the log that holds what was judged.
+
+    Attributes:
+        where: its place: file and line.
+        names: what it says of the texts of candidates in ``output``.
+    """
+
+    where: str
+    judgment: Judgment
+    output: JudgedOutput
+    names: Mapping[str, str]
+
+    def holding(self, texts: Mapping[str, str]) -> TextsOfRow:
+        """Its place, item and order, with these ``texts``."""
+        return TextsOfRow(
+            self.where, self.output.item, self.judgment.trial.order, texts, self.names
+        )
+
+
+@dataclass(frozen=True)
 class FrozenSuite:
     """A suite that was made of a log, whose ``judges`` it names.
 
@@ -110,6 +140,7 @@ def frozen_suites(
     seed: int = 0,
     labels: Sequence[str] = (),
     template: str | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> list[FrozenSuite]:
     """The suites of a log, one for each that it holds.
 
@@ -119,24 +150,34 @@ def frozen_suites(
         seed: of that draw.
         labels: the permitted answers, if there are more than those in the log.
         template: the first wording, in place of the judge's own.
+        names: whether texts of candidates (``a``) are slots or contents, where lines in order
+            ``ba`` do not say it (``source.names``).
 
     Raises:
-        LogError: the log cannot be read, or does not hold the judged texts.
-        UsageError: an argument does not fit the log.
+        LogError: the log cannot be read, does not hold the judged texts, or holds different ones
+            of one item.
+        UsageError: an argument does not fit the log, or it is open which text is whose.
     """
-    lines = list(read_log(log))
-    if not lines:
+    placed = list(read_placed_log(log))
+    if not placed:
         raise LogError(f"{log} holds no judgments", expected="at least one line")
-    suites = []
-    for name, part in grouped(lines, lambda line: line[0].trial.suite).items():
-        judgments = [judgment for judgment, _ in part]
-        pairwise = any(judgment.chosen is not None for judgment in judgments)
-        design = part[-1][1] or Design("", ("A", "B") if pairwise else (), pairwise=pairwise)
-        outputs, notes = _outputs(log, name, judgments, design)
+    stated, of_candidates, suites = names or {}, set[str](), []
+    shown = None if template is None else placeholders(template)
+    for name, part in grouped(placed, lambda line: line[1].trial.suite).items():
+        judgments = [judgment for _, judgment, _ in part]
+        designs = [design for _, _, design in part if design is not None]
+        design = designs[-1] if designs else _design_of(judgments)
+        lines, notes = _lines(log, name, part, design)
+        if design.pairwise:
+            lines, naming = _in_own_order(name, lines, stated)
+            notes += naming.notices
+            of_candidates |= naming.fields
+        outputs = _each_once(name, lines, shown)
         drawn = _drawn(outputs, sample, seed)
         if len(drawn) < len(outputs):
             notes.append(f"{len(drawn)} of {len(outputs)} outputs drawn by seed {seed}")
-        words = {word for output in outputs for word in (output.verdict, output.label) if word}
+        verdicts = {line.judgment.verdict for line in lines}
+        words = {word for word in verdicts | {output.label for output in outputs} if word}
         space = DecisionSpace(
             _labels(log, name, design, words - {TIE, ABSTAIN}, labels),
             ordinal=design.ordinal,
@@ -147,13 +188,35 @@ def frozen_suites(
         judges = tuple(dict.fromkeys(judgment.judge for judgment in judgments))
         suite = FrozenSuite(slug(name), space, drawn, judges, tuple(notes))
         suites.append(_with_prompts(suite) if template is None else _with_template(suite, template))
+    _refuse_other_fields(stated, of_candidates)
     return suites
 
 
-def _outputs(
-    log: Path, name: str, judgments: Sequence[Judgment], design: Design
-) -> tuple[list[JudgedOutput], list[str]]:
-    """The outputs judged on a suite, each once, and notes about those left out."""
+def _design_of(judgments: Sequence[Judgment]) -> Design:
+    """The design of a suite of which no line states one."""
+    verdicts = {judgment.verdict for judgment in judgments} - {None, TIE, ABSTAIN}
+    swapped = any(judgment.trial.order == "ba" for judgment in judgments)
+    of_slots = swapped and bool(verdicts) and verdicts <= {"A", "B"}
+    pairwise = of_slots or any(judgment.chosen is not None for judgment in judgments)
+    return Design("", ("A", "B") if pairwise else (), pairwise=pairwise)
+
+
+def _refuse_other_fields(stated: Mapping[str, str], of_candidates: Collection[str]) -> None:
+    """Raise a `UsageError` for a ``--names`` that is about no text of a candidate."""
+    for field, naming in stated.items():
+        if field not in of_candidates:
+            raise UsageError(
+                f"--names {field}={naming} is not used: no candidate of the log has a text {field}",
+                found=f"texts of candidates {', '.join(sorted(of_candidates)) or 'of no suite'}",
+                expected="a text of two candidates; verdicts of a log are slots, labels contents",
+                remedy="what a file that is imported names is said to judgesense import",
+            )
+
+
+def _lines(
+    log: Path, name: str, part: Sequence[tuple[str, Judgment, Design | None]], design: Design
+) -> tuple[list[_Line], list[str]]:
+    """The lines of a suite that hold what was judged, and notes about the others."""
     if design.criteria:
         raise LogError(
             f"the replies on suite {name} in {log} give several grades each",
@@ -164,29 +227,23 @@ def _outputs(
             "--grades "
             f"{','.join(f'{criterion.name}=COLUMN' for criterion in design.criteria)}",
         )
-    by_item: dict[str, JudgedOutput] = {}
-    silent = 0
-    for judgment in judgments:
-        output = _output(judgment, f"{log}, {judgment.trial.id}", design)
-        if output is None:
-            silent += 1
-        elif (first := by_item.setdefault(output.item, output)).label is None and output.label:
-            by_item[output.item] = replace(first, label=output.label)
-    if not by_item:
+    read = [_line(where, judgment, design) for where, judgment, _ in part]
+    lines = [line for line in read if line is not None]
+    if not lines:
         raise LogError(
             f"{log} does not hold what was judged on suite {name}",
-            found=f"{len(judgments)} judgments without a prompt and without texts",
+            found=f"{len(part)} judgments without a prompt and without texts",
             expected="lines with source.prompt or source.fields",
             remedy="import it again: judgesense import inspect, promptfoo or deepeval; of a table "
             "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text; where a suite was "
             "asked, its file has the texts, and a preset with items = N takes some of them",
         )
-    notes = [f"{silent} judgments do not say what was judged: left out"] if silent else []
-    return [*by_item.values()], notes
+    silent = len(part) - len(lines)
+    return lines, [f"{silent} judgments do not say what was judged: left out"] if silent else []
 
 
-def _output(judgment: Judgment, where: str, design: Design) -> JudgedOutput | None:
-    """The judged output of a judgment; ``None`` if the log does not hold it."""
+def _line(where: str, judgment: Judgment, design: Design) -> _Line | None:
+    """A line with its judged output; ``None`` if it does not hold it."""
     trial, source = judgment.trial, (judgment.detail or {}).get("source") or {}
     texts, prompt = source.get("fields") or {}, messages_of(source.get("prompt") or [])
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
@@ -195,16 +252,87 @@ def _output(judgment: Judgment, where: str, design: Design) -> JudgedOutput | No
             found=json.dumps(texts)[:80],
             expected="texts by name",
         )
+    names = source.get("names") or {}
+    if not isinstance(names, dict) or not {SLOT, CONTENT}.issuperset(map(str, names.values())):
+        raise LogError(
+            f"{where}: source.names is malformed",
+            found=json.dumps(names)[:80],
+            expected=f"{SLOT} or {CONTENT} by the name of a text",
+        )
     if not texts and prompt is None:
         return None
     task = column_of("task", texts) if design.pairwise else None
-    fields = {}
-    for name, text in texts.items():
-        plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-        usable = _FIELD.fullmatch(plain) and plain not in {*ContentItem.model_fields, _PROMPT}
-        fields["task" if name == task else plain if usable else f"field_{plain}"] = text
+    fields = {"task" if name == task else _field(name): text for name, text in texts.items()}
     item = item_id(trial.item)
-    return JudgedOutput(item, trial.cluster, judgment.verdict, trial.label, fields, prompt)
+    output = JudgedOutput(item, trial.cluster, judgment.verdict, trial.label, fields, prompt)
+    return _Line(where, judgment, output, {_field(name): naming for name, naming in names.items()})
+
+
+def _field(name: str) -> str:
+    """The name of a text as that of an item's field."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    usable = _FIELD.fullmatch(plain) and plain not in {*ContentItem.model_fields, _PROMPT}
+    return plain if usable else f"field_{plain}"
+
+
+def _in_own_order(
+    suite: str, lines: Sequence[_Line], stated: Mapping[str, str]
+) -> tuple[list[_Line], TextNaming]:
+    """Lines with the texts of candidates in the item's own order, as labels are; and their naming.
+
+    Raises:
+        UsageError: nobody says which text is whose, and no item in both orders shows it.
+    """
+    rows = [line.holding(line.output.fields) for line in lines]
+    naming = naming_of_texts(suite, rows, stated)
+    if naming.open:
+        raise naming_asked_for(suite, naming.open)
+    outputs = [
+        replace(line.output, fields=naming.in_own_order(row))
+        for line, row in zip(lines, rows, strict=True)
+    ]
+    own = [replace(line, output=output) for line, output in zip(lines, outputs, strict=True)]
+    return own, naming
+
+
+def _each_once(
+    suite: str, lines: Sequence[_Line], shown: Collection[str] | None
+) -> list[JudgedOutput]:
+    """The outputs of lines, each once; with a label if any line has it.
+
+    Args:
+        suite: its name, for messages.
+        lines: of it.
+        shown: the texts that its first wording shows; ``None``: the whole prompts.
+
+    Raises:
+        LogError: two lines of an item show different texts, or have different labels.
+    """
+    remedy = "give each output an item of its own; where a file was imported, say what its texts "
+    remedy += "and labels are: judgesense import --names FIELD=slot or content"
+    rows = [line.holding(_held(line, shown)) for line in lines]
+    if error := difference(suite, rows, remedy):
+        raise error
+    by_item: dict[str, JudgedOutput] = {}
+    for line in lines:
+        output = line.output
+        first = by_item.setdefault(output.item, output)
+        if first.label is None and output.label is not None:
+            by_item[output.item] = replace(first, label=output.label)
+    return [*by_item.values()]
+
+
+def _held(line: _Line, shown: Collection[str] | None) -> dict[str, str]:
+    """What a line holds that other lines of its item must hold as well, by name."""
+    output, trial = line.output, line.judgment.trial
+    label = {} if output.label is None else {"label": output.label}
+    if shown is not None:
+        return label | {name: text for name, text in output.fields.items() if name in shown}
+    # The prompts of other judges, wordings and orders are others.
+    prompt = f"the prompt of {line.judgment.judge}, {trial.template}, {trial.order},"
+    return label | (
+        {prompt: json.dumps(output.prompt, ensure_ascii=False)} if output.prompt else {}
+    )
 
 
 def _drawn(outputs: Sequence[JudgedOutput], sample: int | None, seed: int) -> list[JudgedOutput]:

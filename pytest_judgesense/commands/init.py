@@ -21,6 +21,7 @@ from pytest_judgesense.commands.options import (
     MANY,
     assignment,
     by_criterion,
+    naming,
     number,
     seed,
     testpaths,
@@ -82,6 +83,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     frozen.add_argument("--seed", type=seed, default=0, help="seed of that draw (default: 0)")
     text = "the first wording, instead of the judge's own, with {{NAME}} for each text"
     frozen.add_argument("--template", help=text, **FILE)
+    text = "whether a text of two candidates, such as a, is the slot as the judge saw it, or the "
+    text += "content, where lines in order ba do not say it; may be repeated"
+    frozen.add_argument("--names", metavar="FIELD=slot|content", help=text, **MANY, type=naming)
 
 
 def run(options: argparse.Namespace) -> list[str]:
@@ -115,7 +119,7 @@ def _refuse_stray(options: argparse.Namespace) -> None:
     """Refuse options of one way to begin that are given with another, where they say nothing."""
     of_function = {"--kind": options.kind, "--map": options.map, "--value": options.value}
     of_function["--grades"] = options.grades
-    frozen = {"--sample": options.sample, "--template": options.template}
+    frozen = {"--sample": options.sample, "--template": options.template, "--names": options.names}
     ways = [
         ("--callable", options.function, of_function),
         ("--from-log", options.log, frozen),
@@ -231,6 +235,7 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         seed=options.seed,
         labels=from_function.split_labels(options.labels),
         template=template,
+        names=dict(options.names),
     )
     files = {suite.name: from_log.suite_files(suite) for suite in suites}
     for suite in suites:

@@ -40,7 +40,7 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_from
 from pytest_judgesense.report.history import DatedDatasheet, in_order
-from pytest_judgesense.report.log import log_lines, placed_judgments, read_log
+from pytest_judgesense.report.log import log_lines, read_log, read_placed_log
 from pytest_judgesense.report.markdown import badge
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
@@ -377,7 +377,7 @@ def _refuse_two_names(cell: Cell, paths: Sequence[Path], registry: Registry) -> 
     places = {
         placed.trial.id: where
         for path in paths
-        for where, placed in placed_judgments(path, registry)
+        for where, placed, _ in read_placed_log(path, registry)
         if (placed.judge, placed.trial.suite) == (cell.judge, cell.suite) and placed.trial.id in ids
     }
     trial = first.trial

@@ -230,10 +230,12 @@ def read_log(
         yield _placed(_judgment(value, where, registry), design, where), design
 
 
-def placed_judgments(path: Path, registry: Registry = BUILT_IN) -> Iterator[tuple[str, Judgment]]:
-    """The judgments of a log, each with its place: file and line."""
-    for (number, _), (judgment, _) in zip(_numbered(path), read_log(path, registry), strict=True):
-        yield f"{path}:{number}", judgment
+def read_placed_log(
+    path: Path, registry: Registry = BUILT_IN
+) -> Iterator[tuple[str, Judgment, Design | None]]:
+    """The judgments of a log as `read_log` gives them, each with its place: file and line."""
+    for (number, _), line in zip(_numbered(path), read_log(path, registry), strict=True):
+        yield f"{path}:{number}", *line
 
 
 @lru_cache

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_judgesense.commands import import_
 from pytest_judgesense.commands.from_log import frozen_suites
 from pytest_judgesense.commands.init import start_from_log
 from pytest_judgesense.commands.lint import lint_report
-from pytest_judgesense.commands.main import main
+from pytest_judgesense.commands.main import build_parser, main
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
@@ -23,7 +26,7 @@ from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Trial
+from pytest_judgesense.trial import Trial, content_of_slot
 from tests import processes
 from tests.commands.test_main import run
 
@@ -109,7 +112,7 @@ def made(folder: Path, **more: Any) -> Suite:
 
 
 def options(folder: Path, **more: Any) -> Namespace:
-    plain = {"sample": None, "seed": 0, "labels": None, "template": None}
+    plain = {"sample": None, "seed": 0, "labels": None, "template": None, "names": []}
     return Namespace(**{"log": folder / "log.jsonl", "folder": folder, **plain, **more})
 
 
@@ -227,7 +230,7 @@ def test_pairs_are_asked_in_both_orders(tmp_path: Path) -> None:
     (tmp_path / "pairs.json").write_text(json.dumps(rows), encoding="utf-8")
     columns = {"item": "id", "verdict": "said", "order": "shown", "label": "gold"}
     columns |= {"field.question": "why", "field.a": "one", "field.b": "two"}
-    read = read_table(tmp_path / "pairs.json", columns)
+    read = read_table(tmp_path / "pairs.json", columns, names={"verdict": "slot", "a": "content"})
     (tmp_path / "log.jsonl").write_text(
         "".join(f"{log_line(*one)}\n" for one in read.judgments), encoding="utf-8"
     )
@@ -237,6 +240,236 @@ def test_pairs_are_asked_in_both_orders(tmp_path: Path) -> None:
     assert suite.orders == "both"
     assert suite.items[1].contents == ("It is 1.", "It is not 1.")
     assert "order_positional_bound" in {check.name for check in suite.checks}
+
+
+# --- slots and contents ---------------------------------------------------------------------------
+
+PAIR_TEMPLATE = "{{task}}\nA: {{a}}\nB: {{b}}\nWhich is better? A or B."
+PLACES = ("--map", "first=first", "--map", "second=second")
+SAID = ("--names", "verdict={}", "--names", "label={}")
+
+
+def pair_rows(
+    texts: str, words: str, orders: Callable[[int], Sequence[str]]
+) -> list[dict[str, str]]:
+    """36 pairs of which the longer text is better, judged rightly, in the orders of each.
+
+    ``texts`` and ``words`` (verdict and label) are slots or contents. Candidate 1 is called amy,
+    candidate 2 zed; of every third pair the second is better, so that neither is always right.
+    """
+    rows = []
+    for n in range(36):
+        contents = [f"Wind {n} is moving air.", f"Wind {n}?"]
+        contents = contents[::-1] if n % 3 == 0 else contents
+        names = ["amy", "zed"]
+        for order in orders(n):
+            shown = contents if order == "ab" else contents[::-1]
+            named = names if order == "ab" else names[::-1]
+            judged = contents if words == "content" else shown
+            better = "AB"[judged.index(max(judged, key=len))]
+            left, right = shown if texts == "slot" else contents
+            row = {"pair": f"p{n}", "shown": order, "first": named[0], "second": named[1]}
+            row |= {"left": left, "right": right, "ask": f"Wind {n}?"}
+            rows.append({**row, "pick": better, "gold": better})
+    return rows
+
+
+def imported(folder: Path, rows: Sequence[Mapping[str, str]], *more: str) -> str:
+    """What ``judgesense import table`` prints of rows with these texts; an error is raised."""
+    (folder / "s.json").write_text(json.dumps(rows), encoding="utf-8")
+    fields = {"item": "pair", "verdict": "pick", "label": "gold", "field.task": "ask"}
+    fields |= {"field.a": "left", "field.b": "right"}
+    mapped = [word for name, of in fields.items() for word in ("--map", f"{name}={of}")]
+    given = ["import", "table", str(folder / "s.json"), "-o", str(folder / "log.jsonl")]
+    return "\n".join(
+        import_.run(build_parser().parse_args([*given, "--judge", "j", *mapped, *more]))
+    )
+
+
+def right_of(folder: Path, *more: str) -> tuple[int, int]:
+    """On how many items of the suite made a judge is right that picks the longer of two texts."""
+    (folder / "own.txt").write_text(PAIR_TEMPLATE, encoding="utf-8")
+    given = ["init", "--from-log", str(folder / "log.jsonl"), "--template", str(folder / "own.txt")]
+    list(start_from_log(build_parser().parse_args([*given, str(folder / "made"), *more])))
+    (file,) = (folder / "made").rglob("*.suite.toml")
+    suite = load_suite(file, None, BUILT_IN.forms)
+    trials = [trial for trial in plan_trials(suite) if trial.template == "t1"]
+    wrong = set()
+    for trial in trials:
+        lines = messages_of(suite, trial)[-1]["content"].splitlines()
+        slot = max(lines[1:3], key=len)[0]
+        if content_of_slot(slot, trial.order) != trial.label:
+            wrong.add(trial.item)
+    items = {trial.item for trial in trials}
+    return len(items - wrong), len(items)
+
+
+@pytest.mark.parametrize("place", [("--map", "order=shown"), PLACES])
+@pytest.mark.parametrize("texts", ["slot", "content"])
+@pytest.mark.parametrize("words", ["slot", "content"])
+def test_a_judge_that_picks_the_better_text_is_right_in_any_order_of_rows(
+    tmp_path: Path, texts: str, words: str, place: Sequence[str]
+) -> None:
+    said = [word.format(words) for word in SAID]
+    rows = pair_rows(texts, words, lambda n: ("ab", "ba"))
+    for seed in range(3):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        random.Random(seed).shuffle(rows)
+        printed = imported(folder, rows, *place, *said)
+        assert f"notice: the texts a and b of suite s are {texts}s: " in printed
+        assert right_of(folder) == (36, 36)
+
+
+@pytest.mark.parametrize("place", [("--map", "order=shown"), PLACES])
+@pytest.mark.parametrize("texts", ["slot", "content"])
+@pytest.mark.parametrize("orders", [lambda n: ["ba"], lambda n: [("ab", "ba")[n % 2]]])
+def test_of_items_in_one_order_it_is_asked_once_for_all_fields(
+    tmp_path: Path, texts: str, orders: Callable[[int], Sequence[str]], place: Sequence[str]
+) -> None:
+    rows = pair_rows(texts, "slot", orders)
+    with pytest.raises(UsageError) as caught:
+        imported(tmp_path, rows, *place)
+    assert "the verdicts, labels and texts a and b of suite s name slots" in caught.value.what
+    assert caught.value.remedy.endswith("and --names a=slot, or --names a=content")
+    assert not (tmp_path / "log.jsonl").exists()
+    said = [word.format("slot") for word in SAID]
+    imported(tmp_path, rows, *place, *said, "--names", f"a={texts}")
+    assert right_of(tmp_path) == (36, 36)
+
+
+def test_in_order_ab_alone_no_text_is_asked_for(tmp_path: Path) -> None:
+    imported(tmp_path, pair_rows("slot", "slot", lambda n: ["ab"]), "--map", "order=shown")
+    assert right_of(tmp_path) == (36, 36)
+
+
+def test_a_row_of_both_orders_holds_contents(tmp_path: Path) -> None:
+    ab = pair_rows("content", "slot", lambda n: ["ab"])
+    ba = pair_rows("content", "slot", lambda n: ["ba"])
+    rows = [one | {"swapped": other["pick"]} for one, other in zip(ab, ba, strict=True)]
+    (tmp_path / "s.json").write_text(json.dumps(rows), encoding="utf-8")
+    columns = {"item": "pair", "verdict.ab": "pick", "verdict.ba": "swapped", "label": "gold"}
+    columns |= {"field.task": "ask", "field.a": "left", "field.b": "right"}
+    read = read_table(tmp_path / "s.json", columns, names={"verdict": "slot"})
+    assert (read.objections, [n for n in read.notices if "texts" in n]) == ((), [])
+    (tmp_path / "log.jsonl").write_text("\n".join(log_line(*one) for one in read.judgments))
+    assert right_of(tmp_path) == (36, 36)
+
+
+def test_an_inspect_log_with_texts_is_read_as_a_table_is(tmp_path: Path) -> None:
+    rows = pair_rows("slot", "slot", lambda n: ("ba", "ab"))
+    samples = [
+        {
+            "id": n,
+            "input": row["ask"],
+            "metadata": row,
+            "scores": {
+                "pairs": {
+                    "value": row["pick"],
+                    "metadata": {
+                        "grading": [
+                            {"role": "user", "content": f"{row['left']}\n{row['right']}"},
+                            {"role": "assistant", "content": row["pick"]},
+                        ]
+                    },
+                }
+            },
+        }
+        for n, row in enumerate(rows)
+    ]
+    log = {"eval": {"task": "s", "scorers": [{"name": "pairs"}]}, "samples": samples}
+    (tmp_path / "i.json").write_text(json.dumps(log), encoding="utf-8")
+    given = ["import", "inspect", str(tmp_path / "i.json"), "-o", str(tmp_path / "log.jsonl")]
+    given += ["--order", "shown", "--label", "gold", *(word.format("slot") for word in SAID)]
+    given += ["--map", "field.task=ask", "--map", "field.a=left", "--map", "field.b=right"]
+    # Each sample is an item, in one order, unless the pair is named.
+    with pytest.raises(UsageError, match="the texts a and b of suite s name slots or contents"):
+        list(import_.run(build_parser().parse_args(given)))
+    printed = list(import_.run(build_parser().parse_args([*given, "--map", "item=pair"])))
+    assert any("the texts a and b of suite s are slots: " in line for line in printed)
+    assert right_of(tmp_path) == (36, 36)
+
+
+def own_lines(orders: Sequence[str], **source: Any) -> list[dict[str, Any]]:
+    """Lines of a log of one's own, with texts as they were shown, and no design."""
+    rows = pair_rows("slot", "slot", lambda n: orders)
+    return [
+        {
+            "trial": f"s/{row['pair']}/{row['shown']}",
+            "judge": "j",
+            "suite": "s",
+            "item": row["pair"],
+            "order": row["shown"],
+            "verdict": row["pick"],
+            "label": content_of_slot(row["pick"], "ab" if row["shown"] == "ab" else "ba"),
+            "source": {
+                "fields": {"task": row["ask"], "a": row["left"], "b": row["right"]},
+                **source,
+            },
+        }
+        for row in rows
+    ]
+
+
+def test_a_log_of_ones_own_shows_says_or_is_asked_what_its_texts_are(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in "abc"]
+    for folder in folders:
+        folder.mkdir()
+    shows, says, silent = folders
+    log = log_of(shows, *own_lines(["ba", "ab"]))
+    (suite,) = frozen_suites(log, template=PAIR_TEMPLATE)
+    assert any("the texts a and b of suite s are slots: " in note for note in suite.notes)
+    assert right_of(shows) == (36, 36)
+    log_of(says, *own_lines(["ba"], names={"a": "slot"}))
+    assert right_of(says) == (36, 36)
+    log = log_of(silent, *own_lines(["ba"]))
+    with pytest.raises(UsageError, match="say it: --names a=slot, or --names a=content"):
+        frozen_suites(log, template=PAIR_TEMPLATE)
+    assert right_of(silent, "--names", "a=slot") == (36, 36)
+    with pytest.raises(UsageError, match="--names label=slot is not used"):
+        frozen_suites(log, template=PAIR_TEMPLATE, names={"a": "slot", "label": "slot"})
+
+
+def test_texts_of_an_item_that_differ_are_an_error_with_both_lines(tmp_path: Path) -> None:
+    rows = pair_rows("slot", "slot", lambda n: ("ba", "ab"))
+    rows[3]["left"] += " "
+    said = [word.format("slot") for word in SAID]
+    with pytest.raises(LogError) as caught:  # slots, as the other 35 show
+        imported(tmp_path, rows, "--map", "order=shown", *said)
+    assert caught.value.what == "a of item p1 of suite s differs between two rows"
+    assert "s.json, record 3: " in caught.value.found
+    assert "s.json, record 4: " in caught.value.found
+    # A statement against what rows show is against their texts.
+    with pytest.raises(LogError, match="a of item p0 of suite s differs between two rows"):
+        imported(tmp_path, rows[:2], "--map", "order=shown", *said, "--names", "a=content")
+    ones = own_lines(["ba", "ab"], names={"a": "slot"})
+    ones[1]["source"]["fields"]["task"] += "?"
+    with pytest.raises(LogError, match=r"task of item p0 .*\n.*log\.jsonl:1: .*log\.jsonl:2: "):
+        frozen_suites(log_of(tmp_path, *ones), template=PAIR_TEMPLATE)
+    (suite,) = frozen_suites(tmp_path / "log.jsonl", template=PAIR_TEMPLATE.replace("{{task}}", ""))
+    assert len(suite.outputs) == 36  # no wording shows the task
+
+
+def test_labels_and_prompts_of_an_item_that_differ_are_an_error(tmp_path: Path) -> None:
+    ones = [line(1, label="NO"), line(1, label="YES", replicate=2)]
+    with pytest.raises(LogError, match=r"label of item 1 .*\n.*log\.jsonl:1: 'NO'; .*:2: 'YES'"):
+        frozen_suites(log_of(tmp_path, *ones), template="{{answer}}")
+    ones = [line(1), line(2) | {"item": "1", "replicate": 2}]
+    with pytest.raises(LogError, match=r"the prompt of openai/gpt-4o-mini, t1, ab, of item 1 "):
+        frozen_suites(log_of(tmp_path, *ones))
+    # Another wording has another prompt.
+    (suite,) = frozen_suites(log_of(tmp_path, ones[0], ones[1] | {"template": "t2"}), labels=["NO"])
+    assert [output.fields for output in suite.outputs] == [
+        {"prompt": "Text number 1. Good? YES or NO."}
+    ]
+
+
+def test_a_verdict_of_any_line_is_a_possible_answer(tmp_path: Path) -> None:
+    ones = own_lines(["ab", "ba"], names={"a": "slot"})
+    ones[1]["verdict"] = "tie"
+    for lines in (ones, ones[::-1]):
+        (suite,) = frozen_suites(log_of(tmp_path, *lines), template=PAIR_TEMPLATE)
+        assert suite.space.tie
 
 
 def test_what_is_printed_to_try_pairs_without_a_prompt_gives_verdicts(tmp_path: Path) -> None:

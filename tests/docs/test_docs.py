@@ -418,7 +418,7 @@ def test_fields_of_files(tmp_path: Path) -> None:
     elsewhere = {"unparsed", "failed", "probabilities", "mass"}
     # Of items that people labelled, and of imported logs.
     elsewhere |= {"people", "stratum", "picked", "skipped", "design.labelled"}
-    elsewhere |= {"source", "source.prompt", "source.fields", "source.score"}
+    elsewhere |= {"source", "source.prompt", "source.fields", "source.names", "source.score"}
     assert fields == set(_paths(line)) | elsewhere
 
 

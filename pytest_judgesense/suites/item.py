@@ -129,6 +129,11 @@ def _digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def id_by_texts(fields: Mapping[str, str]) -> str:
+    """The id of an item of one content that states none and of which these fields are shown."""
+    return f"{_BY_TEXTS}{Item('', '', fields).digest[:_DIGITS]}"
+
+
 def named(items: Iterable[Item], taken: frozenset[str] | None) -> Iterator[Item]:
     """The items, which know what is ``taken`` of them, with ids for those whose lines state none.
 

@@ -28,6 +28,7 @@ from pytest_judgesense.instruments.paraphrase.tools.graded import (
     table_of,
     text_of,
 )
+from pytest_judgesense.suites.item import id_by_texts
 
 _CASES: Final = ("testCases", "conversationalTestCases")
 _FIELDS: Final = {
@@ -77,7 +78,7 @@ def _grades(run: Mapping[str, Any], options: Namespace) -> Iterator[tuple[str, G
             where = f"{options.path}, {kind} {number}"
             if not isinstance(case, dict) or not isinstance(case.get("metricsData") or [], list):
                 raise malformed(where, case, "an object with metricsData")
-            name = str(case.get("name") or f"case-{number}")
+            name = str(case.get("name") or id_by_texts(_fields_of(case)))
             times[name] = times.get(name, 0) + 1
             item = name if times[name] == 1 else f"{name}-{times[name]}"
             for data in case.get("metricsData") or ():
@@ -85,6 +86,13 @@ def _grades(run: Mapping[str, Any], options: Namespace) -> Iterator[tuple[str, G
                     raise malformed(f"{where}: metricsData", data, "an object with a name")
                 metric = data["name"]
                 yield metric, _graded(f"{where}, {metric}", case, data, item, name, base, options)
+
+
+def _fields_of(case: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of a test case."""
+    return {
+        field: _text(case[name]) for name, field in _FIELDS.items() if case.get(name) is not None
+    }
 
 
 def _graded(
@@ -101,9 +109,7 @@ def _graded(
         raise malformed(f"{where}: success", passed, "true or false")
     as_number = options.scale is not None or options.threshold is not None
     error = data.get("error")
-    fields = {
-        field: _text(case[name]) for name, field in _FIELDS.items() if case.get(name) is not None
-    }
+    fields = _fields_of(case)
     if criterion := _criterion(text_of(data.get("verboseLogs") or "")):
         fields["criterion"] = criterion
     further = {name: value for name, value in case.items() if name not in _OF_TOOL}

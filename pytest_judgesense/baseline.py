@@ -50,6 +50,7 @@ SCHEMA: Final = "judgesense/baseline/1"
 _IDENTITY: Final = ("name", "provider", "model", "base_url")
 _DECODING: Final = ("temperature", "max_tokens", "seed", "top_p", "reasoning")
 _BESIDE: Final = ("name", "own_prompts")
+_FUNCTION: Final = "callable"
 # Not part of a judgment: a replay measures neither.
 _OF_A_RUN: Final = frozenset(("latency_s", "recorded_at"))
 
@@ -282,6 +283,13 @@ def changes(old: Measured, new: Measured) -> Changes:
         for key, value in old.identity.items()
         if key in new.identity and key not in _BESIDE and value != new.identity[key]
     ]
+    # A function has settings where its requests show them: what is not known has not changed.
+    if _FUNCTION in (old.identity.get("provider"), new.identity.get("provider")):
+        changed = [
+            key
+            for key in changed
+            if key not in _DECODING or None not in (old.identity[key], new.identity[key])
+        ]
     lines, clauses = [], []
     for key in sorted(changed, key=_DECODING.__contains__):
         both = f"{text_of(old.identity[key])} -> {text_of(new.identity[key])}"

@@ -21,6 +21,7 @@ from pytest_judgesense.checks.reference import ComparedLabels, Reference
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
 from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.calls import identity_of, judgment_of
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -28,6 +29,7 @@ from pytest_judgesense.judges.remembered import recorded_trials, remembered
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.limits import toml_value
+from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.pytest_ini import INI_FILES, pytest_options
 from pytest_judgesense.registry import Registry
@@ -78,6 +80,11 @@ class Past:
     then: Mapping[str, Item]
     now: Mapping[str, Item]
     name: str
+
+    def measures(self, check: Check) -> bool:
+        """Whether what a check compares had a value."""
+        estimate = find_estimate(self.measured.side.estimates, check.measure, check.condition)
+        return estimate is not None and estimate.value is not None
 
     @cached_property
     def edited(self) -> frozenset[str]:

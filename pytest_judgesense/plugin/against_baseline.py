@@ -180,7 +180,7 @@ class SavedBaseline:
         measured = Measured(
             judge=now.judge.name,
             suite=now.suite.name,
-            identity=identity_of(now.judge, now.suite),
+            identity=now.sheet.identity,
             side=then.side,
             digest=stimuli_digest(now.suite),
             prompts=now.sheet.prompts[now.suite.name],

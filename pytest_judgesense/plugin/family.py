@@ -22,7 +22,7 @@ from pytest_judgesense.checks.explanation import (
     explanation_of,
     whole_text,
 )
-from pytest_judgesense.checks.loosened import loosened
+from pytest_judgesense.checks.loosened import as_then, loosened
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
     ALPHA,
@@ -158,7 +158,9 @@ class Family:
         reader = self.past
         try:
             if isinstance(reader, PastReader):
-                reader.past(member.judge, member.suite)
+                past = reader.past(member.judge, member.suite)
+                if self._is_dropped(member) and not past.measures(member.check):
+                    return f"not compared: {member.check.measure} was not measured then"
             elif isinstance(reader, NoParent):
                 return f"not compared: {reader.what}"
         except NotCompared as error:
@@ -166,6 +168,12 @@ class Family:
         except JudgesenseError:
             return ""  # the check says it
         return ""
+
+    def _is_dropped(self, member: DeclaredCheck) -> bool:
+        """Whether a check was declared at the revision alone."""
+        checks = checks_of(member.suite, self._measurements.registry)
+        _, dropped = as_then([member.check], [check for check, _ in checks])
+        return bool(dropped)
 
     @cached_property
     def past(self) -> PastReader | JudgesenseError:

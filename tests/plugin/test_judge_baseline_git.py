@@ -445,3 +445,49 @@ def test_a_recording_is_found_whatever_folder_it_is_recorded_in_now(
     )
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*since HEAD: *"])
+
+
+def _items(project: Project) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (project.path / "parity.jsonl").read_text().splitlines()]
+
+
+def test_the_first_screen_counts_what_is_not_compared(
+    committed: Project, workers: tuple[str, ...]
+) -> None:
+    """One item is gone and another edited under its id; two are new; a label has changed."""
+    items = _items(committed)[1:]
+    items[0] |= {"number": "22"}
+    items[1] |= {"label": "YES"}
+    items += [{"id": f"n{n}", "number": f"{n}", "label": "NO"} for n in (71, 73)]
+    (committed.path / "parity.jsonl").write_text("\n".join(map(json.dumps, items)))
+    committed.record()
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *workers)
+    screen = " ".join(result.stdout.str().partition(" judge datasheet ")[2].split())
+    assert "notice: parity: gone since HEAD: 1 (p1) of 6 items" in screen
+    assert "notice: parity: with other texts than at HEAD: 1 (p2) of 6 items" in screen
+    assert "notice: parity: new, and not compared with HEAD: 2 (n71, n73) items" in screen
+    # The same judge: what its data are now is no way around the comparison.
+    result.assert_outcomes(passed=2)
+    no_traceback(result)
+
+
+def test_a_branch_loosens_no_comparison_for_itself(committed: Project) -> None:
+    """The margin is widened, the other comparison dropped, and more replies may be missing."""
+    changed(committed)
+    parity_suite(
+        committed.path,
+        checks='no_regression = [{ measure = "jss", margin = 0.9 }]',
+        wordings=NEW_WORDINGS,
+    )
+    with (committed.path / "pyproject.toml").open("a") as file:
+        file.write('\n[tool.pytest.ini_options]\njudge_max_missing = "1"\n')
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
+    result.assert_outcomes(failed=2)
+    screen = " ".join(result.stdout.str().partition(" judge datasheet ")[2].split())
+    assert "worse than HEAD: jss 1.00 to 0.33" in screen
+    assert "worse than HEAD: agreement 1.00 to 0.67" in screen
+    assert "judge_max_missing 0.05 -> 1 (0.05 holds)" in screen
+    assert (
+        "looser than at HEAD: no_regression[jss,0.1] -> no_regression[jss,0.9]; "
+        "no_regression[agreement,0.1] dropped; comparisons hold as they were"
+    ) in screen

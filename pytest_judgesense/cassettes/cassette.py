@@ -51,11 +51,12 @@ from pytest_judgesense.cassettes.exchange import (
     as_body,
 )
 from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, RecordedTrials, normal_url
+from pytest_judgesense.cassettes.placeholder_keys import variable_in
 from pytest_judgesense.cassettes.received import received
 from pytest_judgesense.cassettes.redaction import Redactor, same_but_for_secrets
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, current_scope
 from pytest_judgesense.cassettes.storage import CassetteLine
-from pytest_judgesense.errors import CassetteError, JudgesenseError, MissingRecording
+from pytest_judgesense.errors import CassetteError, JudgeError, JudgesenseError, MissingRecording
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
 
@@ -162,6 +163,7 @@ class Cassette(ABC):
         Raises:
             CassetteError: on replay, it is not recorded; while recording, its answer could not be
                 written. The scope remembers the error, because the client may swallow it.
+            JudgeError: it would go out with a placeholder for a key.
             LimitReached: it must not be made.
         """
         scope = current_scope()
@@ -171,10 +173,14 @@ class Cassette(ABC):
             pairs = texts_of(headers)
             self.learn(request_credentials(url, pairs))
             content = readable(sent_bytes(body), pairs)
-            return self.look_up(scope, RecordedRequest(method, url, as_body(content)))
+            call = self.look_up(scope, RecordedRequest(method, url, as_body(content)))
+            if call.goes_out and (key := variable_in((url, *(text for _, text in pairs)))):
+                scope.come_to_end(call.number)  # before it has begun: nothing of it is recorded
+                raise _without_key(scope.trial, call.request, key)
         except JudgesenseError as error:
             scope.remember(error)
             raise
+        return call
 
     @abstractmethod
     def learn(self, credentials: Iterable[tuple[str, str]]) -> None:
@@ -241,6 +247,11 @@ class InterceptedCall(NamedTuple):
     number: int = 0
     is_look_up: bool = False
     miss: CassetteError | None = None
+
+    @property
+    def goes_out(self) -> bool:
+        """Whether the request is to be made."""
+        return self.exchange is None and self.miss is None
 
     def missed(self) -> CassetteError:
         """Note in the scope that somebody wants the answer; returns the error to raise."""
@@ -320,6 +331,16 @@ class InterceptedCall(NamedTuple):
             return 1.0
         waited = self.exchange and self.exchange.response.headers.get(WAITED)
         return None if not waited else min(_LONGEST_WAIT_S, float(waited)) + 1.0
+
+
+def _without_key(trial: str, request: RecordedRequest, variable: str) -> JudgeError:
+    return JudgeError(
+        f"trial {trial} is to be asked, and there is no key",
+        found=f"{request.method} {request.url} with a placeholder for {variable}",
+        expected=f"the key in {variable}: what is recorded needs none, and this request is not "
+        "recorded",
+        remedy=f"export {variable}=...",
+    )
 
 
 def missing(

@@ -49,7 +49,7 @@ class CallScope:
     is complete, ``after`` is its highest call number; a ``replaying`` scope makes no connection.
     One of modules that are imported (``imports``) fails to connect as it does without a network,
     which modules that fetch something expect. An ``anew`` one finds nothing recorded: all its
-    calls are made.
+    calls are made. One that ``lends_keys`` gives its code placeholders for keys that are not set.
     """
 
     trial: str
@@ -59,6 +59,7 @@ class CallScope:
     after: int = 0
     replaying: bool = False
     imports: bool = False
+    lends_keys: bool = False
     anew: bool = False
     # Whether it runs a function of the user, all of whose requests have to be seen.
     of_function: bool = False
@@ -101,9 +102,17 @@ class CallScope:
         self._end: Future[None] | None = None
 
     @property
+    def needs_no_key(self) -> bool:
+        """Whether all that its code asks is recorded, as far as is known before it asks."""
+        is_recorded = self.of_function and self.settled and not self.anew
+        return self.replaying or self.lends_keys or is_recorded
+
+    @property
     def importing(self) -> CallScope | None:
         """The scope of modules that the trial imports: no trial, and without network in replays."""
-        return CallScope(self.trial, None, replaying=True, imports=True) if self.replaying else None
+        if not self.needs_no_key:
+            return None
+        return CallScope(self.trial, None, replaying=self.replaying, imports=True, lends_keys=True)
 
     @property
     def end(self) -> Future[None]:

@@ -1,10 +1,11 @@
 """Placeholder credentials for a judge's own client during replay.
 
 The client of a provider cannot be created without a key, even if it makes no request. So code of a
-replayed trial, or of the import of its judge, reads a placeholder if a usual variable is not set.
-Nothing is written to the environment: other code, other tests, threads outside of a trial and child
-processes see it unchanged. A replayed trial makes no connection (see `cassettes.offline`), so a
-placeholder is sent to nobody.
+replayed trial, or of the import of its judge, reads a placeholder if a usual variable is not set;
+so does a recording that reads recorded answers once more. Nothing is written to the environment:
+other code, other tests, threads outside of a trial and child processes see it unchanged. A replayed
+trial makes no connection (see `cassettes.offline`), and a recording refuses a request that holds a
+placeholder, so one is sent to nobody.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from pytest_judgesense.cassettes.placeholder_keys import placeholder_for
 from pytest_judgesense.cassettes.scope import current_scope
 
-PLACEHOLDER: Final = "judgesense-placeholder-no-key"
 # Those of one way in alone: a key of Azure or of AWS would turn a client to another endpoint than
 # it was recorded at.
 _USUAL: Final = frozenset(
@@ -33,7 +34,7 @@ _PAIRS: Final = (("CO_API_KEY", "COHERE_API_KEY"), ("GEMINI_API_KEY", "GOOGLE_AP
 
 @contextmanager
 def placeholder_credentials(name: str | None = None) -> Iterator[None]:
-    """Let replayed trials read a placeholder for each usual key, and for ``name``, not set.
+    """Let trials that need no key read a placeholder for each usual one, and ``name``, not set.
 
     A variable that is set to nothing holds no key.
     """
@@ -51,10 +52,10 @@ def placeholder_credentials(name: str | None = None) -> Iterator[None]:
 
     def read_or_placeholder(self: Any, key: Any) -> Any:
         scope = current_scope()
-        if scope is None or not scope.replaying or key not in names:
+        if scope is None or not scope.needs_no_key or key not in names:
             return read(self, key)
         same = next((pair for pair in _PAIRS if key in pair), (key,))
-        return read(self, key) if any(is_set(self, name) for name in same) else PLACEHOLDER
+        return read(self, key) if any(is_set(self, name) for name in same) else placeholder_for(key)
 
     with mock.patch.object(environment, "__getitem__", read_or_placeholder):
         yield

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.cassettes.placeholder_keys import placeholder_for, variable_in
 from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.judge_table import judge_from_table
-from pytest_judgesense.judges.placeholders import PLACEHOLDER, placeholder_credentials
+from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.resolving import function_of
 
 NAME = "OPENAI_API_KEY"
@@ -30,7 +31,8 @@ def test_a_replayed_trial_reads_a_placeholder_and_nobody_else_does() -> None:
     with placeholder_credentials("MY_KEY"):
         assert os.environ.get(NAME) is None
         with entered(replayed()):
-            assert os.environ[NAME] == os.getenv(NAME) == os.getenv("MY_KEY") == PLACEHOLDER
+            assert os.environ[NAME] == os.getenv(NAME) == placeholder_for(NAME)
+            assert os.getenv("MY_KEY") == placeholder_for("MY_KEY")
             assert NAME in os.environ
             assert os.getenv("OTHER_KEY") is None
             # Nothing is written: child processes get the environment as it is.
@@ -46,12 +48,27 @@ def test_a_replayed_trial_reads_a_placeholder_and_nobody_else_does() -> None:
         assert os.getenv(NAME) is None
 
 
+def test_a_recording_reads_one_where_all_of_a_trial_is_recorded() -> None:
+    with placeholder_credentials():
+        with entered(CallScope("s/i/t/ab/r1", None, of_function=True, settled=True)):
+            assert os.getenv(NAME) == placeholder_for(NAME)
+        # It is asked: a key is needed.
+        with entered(CallScope("s/i/t/ab/r1", None, of_function=True, settled=True, anew=True)):
+            assert os.getenv(NAME) is None
+
+
+def test_a_placeholder_names_its_variable() -> None:
+    sent = f"Bearer {placeholder_for('MY_2ND_KEY')}"
+    assert variable_in(["application/json", sent]) == "MY_2ND_KEY"
+    assert variable_in(["application/json", "Bearer sk-of-the-user"]) is None
+
+
 def test_a_key_that_is_set_is_never_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(NAME, "sk-of-the-user")
     with placeholder_credentials(), entered(replayed()):
         assert os.environ[NAME] == "sk-of-the-user"
         monkeypatch.setenv(NAME, "")  # as CI sets a secret that a fork does not get
-        assert os.environ[NAME] == PLACEHOLDER
+        assert os.environ[NAME] == placeholder_for(NAME)
 
 
 def test_a_key_under_the_other_of_its_two_names_is_not_replaced_either(
@@ -61,7 +78,8 @@ def test_a_key_under_the_other_of_its_two_names_is_not_replaced_either(
     for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with placeholder_credentials(), entered(replayed()):
-        assert os.getenv("GOOGLE_API_KEY") == os.getenv("GEMINI_API_KEY") == PLACEHOLDER
+        for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY"):
+            assert os.getenv(name) == placeholder_for(name)
         monkeypatch.setenv("GEMINI_API_KEY", "of-the-user")
         assert os.getenv("GOOGLE_API_KEY") is None
         assert os.getenv("GEMINI_API_KEY") == "of-the-user"

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.cassette import HOW_TO_RECORD, Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
 from pytest_judgesense.cassettes.matching import Identity
@@ -32,10 +33,12 @@ from pytest_judgesense.judges.client import (
     one_call,
     open_client,
 )
+from pytest_judgesense.judges.code_digest import RecordedCode, code_changed, files_named
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
+from pytest_judgesense.judges.rereading import ReadingOf, Rereading
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.named_observers import observer_named
@@ -145,11 +148,15 @@ class Inquiry:
         self._before = {recording: session.on(path) for recording, path in cassettes.items()}
         self._throttle = asking.throttle or Throttle(judge, asking.concurrency)
         failed = frozenset[str]().union(*(before.failed for before in self._before.values()))
+        self._code = RecordedCode(judge) if judge.provider == "callable" else None
+        # By trial, the files that are not as they were when its return was recorded.
+        self._other_code: dict[str, tuple[str, ...]] = {}
+        self._rereading = Rereading()
         unknown = [
             trial
             for recording, part in self._by_recording(trials)
             for trial in part
-            if trial.id not in failed and not self.cassettes[recording].complete(trial.id)
+            if trial.id not in failed and self._is_asked(trial, self.cassettes[recording])
         ]
         self._counted = {trial.id for trial in unknown}
         self._count = asking.watch(unknown)
@@ -170,6 +177,7 @@ class Inquiry:
         trials = [trial for trial in trials if trial.id not in self.answers]
         if self.replays:
             self._verify_recorded(self._by_recording(trials))
+        self._look_at_code(trials)
         if (settling := self.suite.form.settling) is not None:
             self._ask([trial for trial in trials if settling.comes_first(trial)])
             answered = (trial for trial in self.trials if trial.id in self.answers)
@@ -195,6 +203,7 @@ class Inquiry:
                     asking=self._asking,
                     tell=self._tell,
                     first=self._first_replies,
+                    rereading=self._rereading,
                 )
             )
             for trial, answer in zip(part, answers, strict=True):
@@ -202,6 +211,8 @@ class Inquiry:
                     left_out.append((trial, answer))
                 else:
                     self.answers[trial.id] = _redacted(answer, cassette)
+        if self.replays and self._rereading.others:
+            raise self._rereading.error(self.judge, self.suite, self._asking.how_to_record)
         if left_out:
             self.finish()
             raise _gap(left_out, self)
@@ -218,6 +229,11 @@ class Inquiry:
     def made(self) -> dict[str, int]:
         """The trials that were called in this session, each with its number of retries."""
         return {id_: answer.retried for id_, answer in self.answers.items() if answer.made}
+
+    @property
+    def reread(self) -> frozenset[str]:
+        """The trials whose recorded answers a function has read otherwise than before."""
+        return frozenset(self._rereading.others)
 
     def judgments_of(self, trials: Iterable[Trial]) -> tuple[Judgment, ...]:
         """What the answers say."""
@@ -281,6 +297,12 @@ class Inquiry:
                 f"{self._computed} of {len(self.trials)} trials are not recorded: "
                 "the embedded judge was run here"
             )
+        if self._other_code:
+            every = dict.fromkeys(chain(*self._other_code.values()))
+            notices.append(
+                f"{len(self._other_code)} of {len(self.trials)} trials are of other code "
+                f'({files_named(every)}), and taken as they were recorded (code = "any")'
+            )
         return tuple(dict.fromkeys(notices))
 
     def _by_recording(self, trials: Sequence[Trial]) -> list[tuple[str, list[Trial]]]:
@@ -301,6 +323,28 @@ class Inquiry:
             for exchange in read_exchanges(cassette.path):
                 if exchange.trial in wanted:
                     yield exchange
+
+    def _is_asked(self, trial: Trial, cassette: Cassette) -> bool:
+        """Whether a recording asks a trial, as far as is known before it does."""
+        if not cassette.complete(trial.id):
+            return True
+        return self._code is not None and self._code.is_changed(cassette, trial.id)
+
+    def _look_at_code(self, trials: Sequence[Trial]) -> None:
+        """Note returns of other code that are taken; raise `StaleRecording` if a replay may not."""
+        if self._code is None or not (self.replays or self.judge.code == "any"):
+            return
+        changed = {
+            trial.id: files
+            for recording, part in self._by_recording(trials)
+            for trial in part
+            if (files := self._code.changes(self.cassettes[recording], trial.id))
+        }
+        if changed and self.judge.code != "any":
+            every = dict.fromkeys(chain(*changed.values()))
+            how_to_record = self._asking.how_to_record or HOW_TO_RECORD
+            raise code_changed(self.judge, every, changed, len(trials), how_to_record)
+        self._other_code |= changed
 
     def _verify_recorded(self, parts: Sequence[tuple[str, Sequence[Trial]]]) -> None:
         """Raise `MissingRecording` with the number of missing trials, before any replay."""
@@ -393,11 +437,16 @@ async def ask_all(
     asking: Asking,
     tell: Callable[[Judgment], None] = lambda _: None,
     first: FirstReplies | None = None,
+    rereading: Rereading | None = None,
 ) -> list[Answer | LimitReached]:
-    """The answers to ``trials`` in order; a trial that a limit left out has the limit."""
+    """The answers to ``trials`` in order; a trial that a limit left out has the limit.
+
+    Recorded answers that a function reads otherwise than before are noted in ``rereading``.
+    """
     if not isinstance(cassette, ReplayingCassette):
         asking.trust.refuse_suite(suite)
     concurrency = judge.concurrency or asking.concurrency
+    others = ReadingOf(rereading or Rereading(), judge, suite, cassette, trials)
     async with open_client(
         judge,
         cassette,
@@ -406,12 +455,14 @@ async def ask_all(
         skills=asking.registry.skills,
         trust=asking.trust,
         suite=suite,
+        reads_otherwise=others.is_other,
     ) as client:
         if isinstance(client, ReplayingClient) and judge.provider != "callable":
             return _replayed(client, judge, suite, trials, cassette, asking)
         messages, calls = renderer(suite, judge), calls_of(suite, judge)
         questions = [_Question(trial, messages(trial), partial(calls, trial)) for trial in trials]
-        asked = _Asked(client, judge, suite, cassette, before, first or FirstReplies(), tell)
+        first = first or FirstReplies()
+        asked = _Asked(client, judge, suite, cassette, before, first, tell, others)
         asked.learn_failures(questions)
         with nullcontext() if judge.by_return else _intercepting(cassette):
             # The judge's throttle limits concurrent calls. As many again may wait for a retry; more
@@ -472,6 +523,7 @@ class _Asked:
         before: AskedTrials,
         first: FirstReplies,
         tell: Callable[[Judgment], None],
+        others: ReadingOf,
     ) -> None:
         self._client = client
         self._judge = judge
@@ -480,6 +532,7 @@ class _Asked:
         self._before = before
         self._first = first
         self._tell = tell
+        self._others = others
         self._refusals = Refusals()
 
     def learn_failures(self, questions: Sequence[_Question]) -> None:
@@ -499,6 +552,7 @@ class _Asked:
             async with self._first.turn():
                 answer = await self._client.ask_calls(trial.id, question.course)
                 if isinstance(self._cassette, ReplayingCassette):
+                    self._others.is_other(trial.id, answer)
                     return answer
                 judgment = judgment_of(self._suite, self._judge, trial, answer)
                 self._first.learn(judgment, None if answer.made else self._cassette.path)

@@ -385,9 +385,12 @@ def _ask_until_decided(
 
 
 def proof_of(inquiry: Inquiry, planned: Iterable[Trial], loop: AskingLoop, asking: Asking) -> Proof:
-    """Whether the trials that were asked, of those ``planned``, replay from their recording."""
+    """Whether the trials that were asked, or read otherwise, replay from their recording.
+
+    Of those ``planned``.
+    """
     by_id = {trial.id: trial for trial in planned}
-    trials = [by_id[id_] for id_ in trial_order(inquiry.made)]
+    trials = [by_id[id_] for id_ in trial_order(inquiry.made.keys() | inquiry.reread)]
     if not trials or not asking.proves or inquiry.replays:
         return Proof()
     judgments = inquiry.judgments_of(trials)
@@ -399,7 +402,7 @@ def proof_of(inquiry: Inquiry, planned: Iterable[Trial], loop: AskingLoop, askin
     proof = prove(
         Task(inquiry.judge, inquiry.suite, paths, tuple(trials), look_ups, asking.trust),
         cassettes,
-        {judgment.trial.id: judgment.outcome for judgment in judgments},
+        {judgment.trial.id: judgment for judgment in judgments},
         loop,
         deadline=asking.throttle.budget.deadline if asking.throttle else NO_DEADLINE,
     )
@@ -476,7 +479,7 @@ def _by_return(judge: JudgeSpec, mode: Mode) -> Iterator[str]:
     if judge.by_return and mode == "replay":
         yield (
             f"{judge.name} is replayed by what its function returned: the function is not run, "
-            'and a change of its code is not noticed (calls = "function")'
+            'and a change of what it calls is not noticed (calls = "function")'
         )
 
 

@@ -49,12 +49,13 @@ from pytest_judgesense.judges.calls import calls_of, judgment_of
 from pytest_judgesense.judges.client import ReplayingClient, open_replaying
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
+from pytest_judgesense.judges.rereading import measured_alike, shown
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.suites.planning import recording_of
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, JudgmentOutcome, Trial, Verdict
+from pytest_judgesense.trial import Judgment, Trial
 
 
 def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
@@ -75,13 +76,13 @@ class Replay(NamedTuple):
     """What a trial gave when it was replayed.
 
     Attributes:
-        outcome: ``None`` where the recording did not serve, and ``error`` says why.
+        judgment: ``None`` where the recording did not serve, and ``error`` says why.
         digests: those of its requests.
         missed: the requests that the recording does not answer.
         lent: the answers that it got from another trial's line, or another recording's.
     """
 
-    outcome: JudgmentOutcome | None
+    judgment: Judgment | None
     error: JudgesenseError | None
     digests: frozenset[str]
     missed: tuple[RecordedRequest, ...]
@@ -120,20 +121,20 @@ class Task(NamedTuple):
 
         async def replayed(client: ReplayingClient, trial: Trial) -> Replay:
             scopes: list[CallScope] = []
-            outcome, fault = None, None
+            judgment, fault = None, None
             try:
                 if judge.provider == "callable":
                     begin = partial(course, trial)
                     answer = await client.ask_calls(trial.id, begin, scopes.append)
                 else:
                     answer = client.replay(trial.id, course(trial))
-                outcome = judgment_of(self.suite, judge, trial, answer).outcome
+                judgment = judgment_of(self.suite, judge, trial, answer)
             except JudgesenseError as error:
                 fault = error
             digests = frozenset[str]().union(*(scope.digests for scope in scopes))
             missed = tuple(request for scope in scopes for request in scope.missed)
             lent = tuple(exchange for scope in scopes for exchange in scope.lent)
-            return Replay(outcome, fault, digests, missed, lent)
+            return Replay(judgment, fault, digests, missed, lent)
 
         with open_replaying(judge, cassette, suite=self.suite, trust=self.trust) as client:
             if judge.provider != "callable":
@@ -226,7 +227,7 @@ class Proof:
 def prove(
     task: Task,
     opened: Sequence[RecordingCassette],
-    outcomes: Mapping[str, JudgmentOutcome],
+    judgments: Mapping[str, Judgment],
     loop: AskingLoop,
     *,
     deadline: Deadline,
@@ -236,7 +237,7 @@ def prove(
     Args:
         task: what was asked.
         opened: its cassettes, open for recording; look-ups are moved in them.
-        outcomes: those of the recording, by trial.
+        judgments: those of the recording, by trial.
         loop: where judges of this process run.
         deadline: of the session.
     """
@@ -255,7 +256,7 @@ def prove(
         return Proof(notices=(f"{task.suite.name} was not replayed for a proof: {limit.what}",))
     except JudgesenseError as error:
         return Proof(_error(task, {task.trials[0].id: _Reason(error.what, error.remedy)}))
-    findings = _Findings(task, opened, outcomes, replays)
+    findings = _Findings(task, opened, judgments, replays)
     if is_fresh or task.judge.provider == "callable":  # code of ours makes no look-ups
         if is_fresh:
             findings.settle_lent()
@@ -292,10 +293,10 @@ class _Findings:
         self,
         task: Task,
         opened: Sequence[RecordingCassette],
-        outcomes: Mapping[str, JudgmentOutcome],
+        judgments: Mapping[str, Judgment],
         replays: Mapping[str, Replay],
     ) -> None:
-        self._task, self._opened, self._outcomes = task, opened, outcomes
+        self._task, self._opened, self._judgments = task, opened, judgments
         self._replays = replays
         self._identity = Identity(task.judge.ignore)
         self.reasons: dict[str, _Reason] = {}
@@ -321,8 +322,8 @@ class _Findings:
         return [trial for trial, by_digest in self._recorded.items() if digest in by_digest]
 
     def _reason(self, trial: str) -> _Reason | None:
-        replay, recorded = self._replays[trial], self._outcomes[trial]
-        if replay.outcome is not None and _is_same(replay.outcome, recorded):
+        replay, recorded = self._replays[trial], self._judgments[trial]
+        if replay.judgment is not None and measured_alike(replay.judgment, recorded):
             return None
         if isinstance(replay.error, NetworkRefused):
             return _Reason(f"a connection that is not seen: {replay.error.what}", UNSEEN_REMEDY)
@@ -335,9 +336,9 @@ class _Findings:
             )
         if replay.error is not None:
             return _Reason(replay.error.what, replay.error.remedy)
-        assert replay.outcome is not None, "it has an outcome or an error"
+        assert replay.judgment is not None, "it has an outcome or an error"
         return _Reason(
-            f"{_shown(recorded)} was recorded, and {_shown(replay.outcome)} is replayed from the "
+            f"{shown(recorded)} was recorded, and {shown(replay.judgment)} is replayed from the "
             "same answers",
             "let what the function returns depend on its arguments and its answers alone",
         )
@@ -410,7 +411,7 @@ class _Findings:
         for trial, by_digest in self._recorded.items():
             replay = self._replays[trial]
             left_out = by_digest.keys() - replay.digests
-            if trial in self.reasons or replay.outcome is None or left_out == by_digest.keys():
+            if trial in self.reasons or replay.judgment is None or left_out == by_digest.keys():
                 continue
             for digest in left_out:
                 exchange = self._cassette_of(trial).recordings.last(trial, digest)
@@ -457,14 +458,14 @@ class _Findings:
         if not judge.by_return and alone and elsewhere:
             yield (
                 f"{len(alone)} of {len(self._recorded)} trials of {suite} are recorded by what the "
-                f"function returned, and a changed prompt is not noticed there: {elsewhere} "
+                f"function returned, and what it sends is not noticed there: {elsewhere} "
                 "requests came from threads that belong to no running trial; let each trial start "
                 'its threads, or say calls = "function" in the table of the judge'
             )
         elif not judge.by_return and 0 < len(alone) < len(self._recorded):
             yield (
                 f"{len(alone)} of {len(self._recorded)} trials of {suite} made no request, and are "
-                "recorded by what the function returned: a changed prompt is not noticed there "
+                "recorded by what the function returned: what it sends is not noticed there "
                 "(an answer from a cache?)"
             )
 
@@ -479,18 +480,6 @@ def look_ups_of(cassette: Cassette) -> dict[str, Exchange]:
     """The look-ups that answer any trial of a cassette, by digest."""
     recorded = (exchange for exchange, _ in cassette.recordings.of(LOOK_UP))
     return {cassette.identity.digest(exchange.request): exchange for exchange in recorded}
-
-
-def _is_same(replayed: JudgmentOutcome, recorded: JudgmentOutcome) -> bool:
-    if isinstance(replayed, Verdict) and isinstance(recorded, Verdict):
-        return replayed.value == recorded.value
-    return type(replayed) is type(recorded)
-
-
-def _shown(outcome: JudgmentOutcome) -> str:
-    if isinstance(outcome, Verdict):
-        return str(outcome.value)
-    return f"a failed call ({outcome.reason})" if isinstance(outcome, Failed) else "no verdict"
 
 
 def _no_process(task: Task, reason: str) -> UnprovenRecording:

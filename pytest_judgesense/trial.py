@@ -23,6 +23,8 @@ Drawn: TypeAlias = Literal["random", "stratified", "chosen"]
 TIE: Final = "tie"
 ABSTAIN: Final = "abstain"
 LABEL: Final = "label"
+# How the reasons of refusals begin: from the parser, and from logs.
+_REFUSED: Final = ("refusal", "refused")
 # The condition that holds what produced the judged text.
 SYSTEM: Final = "system"
 # The condition that holds the temperature of a trial.
@@ -60,6 +62,11 @@ class Unparsed:
     """The judge replied, and the reply states no usable verdict."""
 
     reason: str
+
+
+def is_refusal(reason: str) -> bool:
+    """Whether the reason of an `Unparsed` is a refusal to judge."""
+    return any(part.startswith(_REFUSED) for part in reason.split("; "))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ of its own, before the first of them::
 
 Such a body is stored as its JSON value, ``{"json": {...}}``, and a string with shared texts in it
 as ``{"texts": [{"id": "fbad258cf894acde"}, "the last paragraph"]}``. A text is a paragraph, or
-several consecutive ones that always occur together.
+several consecutive ones that always occur together. The digests of the code that a function's
+returns came from, which stand in a header, are such a text as well: ``"text:fbad258cf894acde"``.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ LATE: Final = "judgesense-late"
 OUT_OF_TIME: Final = "timeout_s"
 # How many returns a line holds, if several: a function is called for each question of a trial.
 RETURNS: Final = "judgesense-returns"
+# Of what a function returned: the digests of its code, by file, as JSON.
+CODE: Final = "judgesense-code"
 # Methods that are none of HTTP: the call of a function, and what it returned.
 CALL: Final = "CALL"
 RETURN: Final = "RETURN"
@@ -87,6 +90,8 @@ _REFERENCE: Final = re.compile(rb'\{\s*"id"\s*:\s*"([^"]*)"\s*\}')
 _BREAK: Final = "\n\n"
 # A shorter text costs as much as the reference to it.
 _SHORTEST_SHARED: Final = 80
+# What the header with digests of code has in place of a text with a line of its own.
+_REFERRING: Final = "text:"
 
 
 def _compact(value: Any) -> str:
@@ -183,6 +188,15 @@ class Exchange:
         return list(json_value(text)) if RETURNS in self.response.headers else [text]
 
     @property
+    def code(self) -> Mapping[str, str] | None:
+        """The digests of the code that a function's return came from, by file.
+
+        ``None`` where they are not recorded, as with what is no return.
+        """
+        text = self.response.headers.get(CODE)
+        return None if text is None else _digests_in(text)
+
+    @property
     def size(self) -> int:
         """Characters, or bytes, of its bodies."""
         return len(self.request.body) + len(self.response.body)
@@ -227,16 +241,29 @@ class Exchange:
 _ADAPTER: Final = TypeAdapter(Exchange)
 
 
+@lru_cache(maxsize=64)  # many returns are of the same code
+def _digests_in(text: str) -> Mapping[str, str]:
+    """Digests by file; none, which is no code that there is, of a text that was edited."""
+    try:
+        value = json_value(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def exchange_of(line: str | bytes, texts: Texts = NO_TEXTS) -> Exchange:
     """The exchange of a valid line; ``texts`` are those that its bodies refer to."""
     entry = _loaded(line)
     request, response = entry["request"], entry["response"]
     room = _Room(texts)
+    headers = response["headers"]
+    if (name := _text_referred_to(headers)) is not None:
+        headers = {**headers, CODE: room.take({"id": name})}
     return Exchange(
         entry["trial"],
         entry["call"],
         RecordedRequest(request["method"], request["url"], _body(request["body"], room)),
-        RecordedResponse(response["status"], response["headers"], _body(response["body"], room)),
+        RecordedResponse(response["status"], headers, _body(response["body"], room)),
         entry["recorded_at"],
     )
 
@@ -299,8 +326,11 @@ def checked_head(line: bytes, path: Path, number: int, texts: Texts) -> Exchange
         _check_moment(exchange.recorded_at)
     except (ValueError, RecursionError) as error:
         raise broken(path, number, line, error) from error
-    for reference in _REFERENCE.findall(line):
-        if (name := reference.decode()) not in texts:
+    referred = [reference.decode() for reference in _REFERENCE.findall(line)]
+    if (of_code := _text_referred_to(exchange.response.headers)) is not None:
+        referred.append(of_code)
+    for name in referred:
+        if name not in texts:
             reason = ValueError(f"no line before this one holds the text {name}")
             raise broken(path, number, line, reason)
     return exchange.head
@@ -324,15 +354,33 @@ def lines_of(exchanges: Iterable[Exchange]) -> Iterator[tuple[str, Exchange | st
     shared = _Shared(
         body for exchange in ordered for body in (exchange.request.body, exchange.response.body)
     )
+    states = Counter(exchange.response.headers.get(CODE, "") for exchange in ordered)
     written: set[str] = set()
     for exchange in ordered:
         used: list[str] = []
-        line = exchange.to_line(partial(_folded_body, shared, used))
+        referring = _with_code_shared(exchange, states, used)
+        line = referring.to_line(partial(_folded_body, shared, used))
         for text in dict.fromkeys(used):
             if text not in written:
                 written.add(text)
                 yield _line_of({"id": text_id(text), "text": text}), text
         yield line, exchange
+
+
+def _with_code_shared(exchange: Exchange, states: Counter[str], used: list[str]) -> Exchange:
+    """An exchange that refers to the digests of its code where several have them; ``used`` too."""
+    state = exchange.response.headers.get(CODE, "")
+    if len(state) < _SHORTEST_SHARED or states[state] < 2:
+        return exchange
+    used.append(state)
+    headers = {**exchange.response.headers, CODE: f"{_REFERRING}{text_id(state)}"}
+    return replace(exchange, response=replace(exchange.response, headers=headers))
+
+
+def _text_referred_to(headers: Mapping[str, str]) -> str | None:
+    """The id of the text that stands for the digests of code; ``None`` where they stand there."""
+    state = headers.get(CODE, "")
+    return state.removeprefix(_REFERRING) if state.startswith(_REFERRING) else None
 
 
 def text_of_line(line: bytes, path: Path, number: int) -> tuple[str, str]:

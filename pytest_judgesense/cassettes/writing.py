@@ -23,6 +23,7 @@ from pytest_judgesense.cassettes.cassette import (
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import (
     CALL,
+    CODE,
     FAULT,
     LATE,
     LOOK_UP,
@@ -66,6 +67,8 @@ class RecordingCassette(Cassette):
 
     Attributes:
         requests_elsewhere: requests while it records whose code belongs to no running trial.
+        code: returns the digests of the code of a judge that is a function; empty for others.
+        reread: trials whose recorded answers the function has read otherwise than before.
     """
 
     def __init__(
@@ -112,6 +115,10 @@ class RecordingCassette(Cassette):
         self._shown: frozenset[str] = frozenset()
         self._shown_before: Mapping[str, str] = {}
         self.requests_elsewhere = 0
+        self.code: Callable[[], str] = str
+        self.reread: set[str] = set()
+        # Trials with a return of this session, which came from the code as it is.
+        self._returning: set[str] = set()
         # Trials that have ended, and whose code made requests since.
         self._late: set[str] = set()
         # One line is written, or all of them.
@@ -122,6 +129,9 @@ class RecordingCassette(Cassette):
         notices = [self._journal.notice] if self._journal.notice else []
         if removed := self.redactor.removed:
             notices.append(f"removed from the recording: {', '.join(sorted(removed))}")
+        if count := len(self.reread):
+            answers = f"{count} recorded answer{'s' * (count != 1)}"
+            notices.append(f"the judge's code reads {answers} otherwise than before")
         return (*notices, *sorted(self._undecoded))
 
     @contextmanager
@@ -250,24 +260,37 @@ class RecordingCassette(Cassette):
             return  # an answer from a cache of its own, the same as by its requests
         call = self.look_up(scope, request)
         if call.exchange is None:
-            call.recorded_as(RecordedResponse(200, {}, text))
+            call.recorded_as(RecordedResponse(200, self._code_headers(scope), text))
+
+    def _code_headers(self, scope: CallScope) -> dict[str, str]:
+        """What a line of a return says of the code that it came from."""
+        self._returning.add(scope.trial)
+        return {CODE: state} if (state := self.code()) else {}
 
     def record_return(
-        self, scope: CallScope, target: str, texts: Sequence[str], *, failed: bool = False
+        self,
+        scope: CallScope,
+        target: str,
+        texts: Sequence[str],
+        *,
+        failed: bool = False,
+        is_other: bool = False,
     ) -> None:
         """Record what a Python function has returned after its requests, call by call.
 
         Of one that ``failed``, the reason. Nothing where an attempt has found all that it asked,
-        and its return is recorded.
+        and its return is recorded, unless it ``is_other`` than that.
         """
         before = self.recordings.returned(scope.trial)
-        if not scope.anew and (failed or (before and before.returned_texts)):
+        if is_other:
+            self.reread.add(scope.trial)
+        elif not scope.anew and (failed or (before and before.returned_texts)):
             return
-        headers, text = {}, texts[0]
+        headers, text = self._code_headers(scope), texts[0]
         if len(texts) > 1:
-            headers, text = {RETURNS: str(len(texts))}, json.dumps(list(texts), ensure_ascii=False)
+            headers[RETURNS], text = str(len(texts)), json.dumps(list(texts), ensure_ascii=False)
         if failed and scope.out_of_time:
-            headers = {RAISED: OUT_OF_TIME}
+            headers[RAISED] = OUT_OF_TIME
         response = RecordedResponse(NO_RESPONSE if failed else 200, headers, text)
         request = RecordedRequest(RETURN, f"python:{target}", "")
         self.append(InterceptedCall(self, scope, request), response)
@@ -283,15 +306,22 @@ class RecordingCassette(Cassette):
         if not self.path.exists():
             return
         with self._writing:
+            state = self.code() if self._returning else ""
             lasting = [
                 _marked_late(_refreshed(exchange, self._looked_up, self.identity), self._late)
                 for exchange in read_exchanges(self.path)
                 if not _is_old(exchange, self._superseded)
             ]
+            # All that the code has opened by now, whichever trial came first.
+            lasting = [
+                _with_code(exchange, state) if exchange.trial in self._returning else exchange
+                for exchange in lasting
+            ]
             self._rewrite(in_final_form(self._without_shown(lasting), order))
         self._superseded.clear()
         self._looked_up.clear()
         self._late.clear()
+        self._returning.clear()
 
     def keep_as_look_ups(self, exchanges: Iterable[Exchange]) -> None:
         """Let exchanges answer any trial, as look-ups that are made once in a process.
@@ -383,6 +413,14 @@ def _marked_late(exchange: Exchange, late: Collection[str]) -> Exchange:
     if not exchange.returns or exchange.trial not in late:
         return exchange
     headers = {**exchange.response.headers, LATE: "1"}
+    return replace(exchange, response=replace(exchange.response, headers=headers))
+
+
+def _with_code(exchange: Exchange, state: str) -> Exchange:
+    """A return with the digests of its code; any other exchange as it is."""
+    if CODE not in exchange.response.headers:
+        return exchange
+    headers = {**exchange.response.headers, CODE: state}
     return replace(exchange, response=replace(exchange.response, headers=headers))
 
 

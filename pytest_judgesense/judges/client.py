@@ -31,7 +31,14 @@ from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
 from pytest_judgesense.cassettes.writing import RecordingCassette
-from pytest_judgesense.errors import BodyTooLarge, JudgeError, JudgesenseError, reason_of
+from pytest_judgesense.errors import (
+    BodyTooLarge,
+    JudgeError,
+    JudgesenseError,
+    UsageError,
+    reason_of,
+)
+from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.functions import (
     MESSAGES,
     Binding,
@@ -43,6 +50,7 @@ from pytest_judgesense.judges.functions import (
 )
 from pytest_judgesense.judges.local.llama_server import served
 from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime, current_runner
+from pytest_judgesense.judges.opened_files import OPENED
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.project_code import in_front
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
@@ -101,6 +109,8 @@ _LARGE_BYTES: Final = 2**18
 
 # The calls of a trial: each outcome is sent in before the next call is returned.
 CallSequence: TypeAlias = Generator[Call, Reply | Failed, Any]
+# Whether an answer, of a trial and of recorded requests alone, is another than its recorded return.
+ReadsOtherwise: TypeAlias = Callable[[str, "Answer"], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +298,7 @@ class ReplayingClient(Client):
     ) -> Answer:
         if isinstance(self._judge, _Endpoints):
             return self.replay(trial_id, course())
+        self._judge.code.refuse_changed(self._cassette, trial_id)
         answers: list[Answer] = []
         with self._cassette.trial(trial_id, of_function=True) as scope:
             watch(scope)
@@ -350,11 +361,13 @@ class RecordingClient(Client):
         judge: _Endpoints | _Function,
         spec: JudgeSpec,
         throttle: Throttle,
+        reads_otherwise: ReadsOtherwise,
     ) -> None:
         self._cassette = cassette
         self._judge = judge
         self._spec = spec
         self._throttle = throttle
+        self._reads_otherwise = reads_otherwise
 
     async def ask_calls(
         self,
@@ -362,9 +375,12 @@ class RecordingClient(Client):
         course: Callable[[], CallSequence],
         watch: Callable[[CallScope], None] = lambda _: None,
     ) -> Answer:
-        # A function that retries must not meet what is left of an attempt that failed.
-        is_function = isinstance(self._judge, _Function)
-        anew = is_function and not self._cassette.complete(trial_id)
+        # A function that retries must not meet what is left of an attempt that failed, nor one that
+        # changed what another one returned.
+        anew = isinstance(self._judge, _Function) and (
+            not self._cassette.complete(trial_id)
+            or self._judge.code.is_changed(self._cassette, trial_id)
+        )
         try:
             return await self._attempted(trial_id, course(), watch, anew=anew)
         except Abandoned:
@@ -395,11 +411,14 @@ class RecordingClient(Client):
 
     def _record_return(self, scope: CallScope, answer: Answer) -> None:
         """Record what the function has returned after its requests, or why it has not."""
+        reread = scope.intercepted and not scope.made and not scope.out_of_time
+        is_other = bool(reread) and self._reads_otherwise(scope.trial, answer)
+        target = self._spec.model
         if isinstance(answer.reply, Failed):
-            reason = answer.reply.reason
-            self._cassette.record_return(scope, self._spec.model, [reason], failed=True)
+            reasons = [answer.reply.reason]
+            self._cassette.record_return(scope, target, reasons, failed=True, is_other=is_other)
         elif scope.intercepted:
-            self._cassette.record_return(scope, self._spec.model, scope.returns)
+            self._cassette.record_return(scope, target, scope.returns, is_other=is_other)
 
     async def _answered(self, scope: CallScope, call: Call) -> Answer:
         """The answer of the endpoint, recorded or made now."""
@@ -557,6 +576,10 @@ class _Function:
         self._folders = judged_folders(spec)
         self._importing = asyncio.Lock()
         self._bound: tuple[JudgeFunction, Binding | None] | None = None
+        self.code = RecordedCode(spec)
+        if isinstance(cassette, RecordingCassette):
+            OPENED.watch()
+            cassette.code = self.code.state
 
     async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
         # Requests that a module makes during import belong to no trial; otherwise they would be
@@ -620,7 +643,7 @@ class _Function:
             # Where its return alone is recorded, no request of it is looked at.
             unseen = entered(None) if self._spec.by_return else nullcontext()
             # It may import more while it runs.
-            with unseen, in_front(self._folders):
+            with OPENED.by((self._spec.name, self._spec.model)), unseen, in_front(self._folders):
                 value = await self._runner.call(call, self._spec.timeout_s, is_async(function))
         except (OutOfTime, BodyTooLarge) as error:
             _raise_remembered(scope)
@@ -698,10 +721,23 @@ def _function_call(
 async def imported(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
     """The function of a callable judge, its module imported where judges run.
 
+    A module that fails is imported once more with placeholders for keys that are not set: what is
+    recorded needs none, and no request goes out with one.
+
     Raises:
         UsageError: it cannot be imported, or is not a function.
         JudgeError: the import does not end.
     """
+    try:
+        return await _imported_once(spec, runner)
+    except UsageError:
+        scope = CallScope(spec.model, None, imports=True, lends_keys=True)
+        with suppress(UsageError), placeholder_credentials(spec.api_key_env), entered(scope):
+            return await _imported_once(spec, runner)
+        raise
+
+
+async def _imported_once(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
     try:
         function: JudgeFunction = await runner.call(partial(function_of, spec), _LONGEST_IMPORT_S)
     except OutOfTime as error:
@@ -760,6 +796,7 @@ async def open_client(
     skills: Sequence[Skill] = (),
     trust: Trust = ANY_FILES,
     suite: Suite | None = None,
+    reads_otherwise: ReadsOtherwise = lambda _trial, _answer: False,
 ) -> AsyncIterator[Client]:
     """A client for ``spec`` on ``cassette``; while recording with its connections, and for the
     embedded judge or a local model with its server on 127.0.0.1.
@@ -767,6 +804,7 @@ async def open_client(
     ``concurrency`` is the number of concurrent calls. A given ``throttle`` continues with the pace
     and back-off of earlier clients of this judge. ``skills`` are additional skills of the embedded
     judge. ``trust`` says what may be sent while recording, and whether functions may be imported.
+    What a function ``reads_otherwise`` takes the place of what it had returned.
 
     Raises:
         UsageError: a callable cannot be imported.
@@ -785,6 +823,7 @@ async def open_client(
         judge: _Endpoints | _Function
         if spec.provider == "callable":
             runner = stack.enter_context(_runner())
+            stack.enter_context(placeholder_credentials(spec.api_key_env))
             judge = _Function(spec, cassette, runner, trust, suite)
         else:
             connect = partial(_connected, stack, concurrency, skills, trust)
@@ -797,7 +836,7 @@ async def open_client(
                     if _asks_alike(repairer, spec)
                     else await connect(repairer, throttle.beside(repairer)),
                 )
-        yield RecordingClient(cassette, judge, spec, throttle)
+        yield RecordingClient(cassette, judge, spec, throttle, reads_otherwise)
 
 
 @contextmanager

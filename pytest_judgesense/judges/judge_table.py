@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,7 @@ class _JudgeForm(_Form):
     prices: _PricesForm | None = None
     repair: Annotated[bool, Strict()] | _RepairForm = False
     calls: Literal["http", "function"] = "http"
+    code: Literal["recorded", "any"] = "recorded"
     ignore: list[Annotated[str, AfterValidator(_ignorable)]] = []
     was: str = ""
 
@@ -162,6 +164,8 @@ class _JudgeForm(_Form):
             raise ValueError("installed is about a function's code: it is for a callable judge")
         elif self.calls != "http":
             raise ValueError('calls = "function" is for a callable judge: others make requests')
+        elif self.code != "recorded":
+            raise ValueError('code = "any" is for a callable judge: others have none')
         if self.provider == "azure" and self.base_url is None:
             raise ValueError(
                 "an azure judge has base_url = https://NAME.openai.azure.com/openai/v1, with the "
@@ -306,7 +310,9 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
         table = {"provider": "callable", "model": "given:function", **settings}
         spec = judge_from_table(name, table, Path())
         model = target if "model" not in settings else spec.model
-        return replace(spec, model=model, function=function, folder=None)
+        # What it is made with stands there: a part of a function, an object.
+        source = Path(sys._getframe(1).f_code.co_filename).resolve()
+        return replace(spec, model=model, function=function, folder=None, source=source)
     provider = settings.get("provider")
     if isinstance(provider, Provider):
         table = {**settings, "provider": provider.name}

@@ -14,7 +14,7 @@ from pytest_judgesense.cassettes.exchange import CALL, NO_RESPONSE, Exchange, as
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import CassetteError
 from pytest_judgesense.judges.calls import calls_of
-from pytest_judgesense.judges.client import in_turn, joined, reply_in
+from pytest_judgesense.judges.client import CallSequence, in_turn, joined, reply_in
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -55,10 +55,14 @@ def remembered(
         NoReturns: requests of a function are recorded, and no return.
     """
     there = [trial for trial in trials if trial.id in recorded]
-    if judge.provider == "callable":
-        return {trial.id: _returned(judge, suite, trial, recorded[trial.id]) for trial in there}
     asked_as = judge_for_suite(judge, suite)
     calls = calls_of(suite, asked_as)
+    if judge.provider == "callable":
+        answers = {}
+        for trial in there:
+            texts, failed = _returns(judge, suite, trial, recorded[trial.id])
+            answers[trial.id] = returned_answer(calls(trial), texts, failed)
+        return answers
     repairer = (asked_as.repair and asked_as.repair.spec) or asked_as
     answers = {}
     for trial in there:
@@ -87,17 +91,15 @@ def _last_by_call(exchanges: Sequence[Exchange]) -> dict[int, Exchange]:
     return calls
 
 
-def _returned(
+def _returns(
     judge: JudgeSpec, suite: Suite, trial: Trial, exchanges: Sequence[Exchange]
-) -> Answer:
-    """What the function of a trial returned, call by call."""
+) -> tuple[list[str], str | None]:
+    """What the function of a trial returned, call by call; else why it failed."""
     texts: list[str] = []
     failed: str | None = None
     for exchange in exchanges:
         if exchange.returns:
-            texts = exchange.returned_texts
-            if exchange.response.status == NO_RESPONSE:
-                failed = as_text(exchange.response.body)
+            texts, failed = returns_in(exchange)
     if not texts and failed is None:
         texts = [
             as_text(exchange.response.body)
@@ -113,9 +115,19 @@ def _returned(
                 remedy="record and commit once (pytest --judge-mode record); compare with a file "
                 "until then: --judge-baseline PATH",
             )
+    return texts, failed
+
+
+def returns_in(exchange: Exchange) -> tuple[list[str], str | None]:
+    """What the line of a function's return says: the texts by call, or why it failed."""
+    is_failure = exchange.response.status == NO_RESPONSE
+    return exchange.returned_texts, as_text(exchange.response.body) if is_failure else None
+
+
+def returned_answer(calls: CallSequence, texts: Sequence[str], failed: str | None) -> Answer:
+    """The answer that a function gave to the calls of a trial."""
     answers: list[Answer] = []
-    course = in_turn(calls_of(suite, judge)(trial), answers)
-    for call in course:  # noqa: B007 - the last one joins them
+    for call in in_turn(calls, answers):  # noqa: B007 - the last one joins them
         number = len(answers)
         reply = Reply(texts[number]) if number < len(texts) else Failed(failed or "not recorded")
         answers.append(Answer(reply))

@@ -120,6 +120,9 @@ class JudgeSpec:
         installed: ``callable``: its code is what is installed, and not the project's.
         calls: ``callable``: what is recorded of it: its requests (``http``), or only what it
             returns (``function``), and then a replay does not run it.
+        code: ``callable``: ``any`` takes what it returned without a request whatever its code is
+            now; ``recorded`` only of the code that it came from.
+        source: the file that made a judge of a Python object.
         ignore: fields of its requests that change on each run, as ``body.user`` or ``query.t``:
             two requests that differ in these alone are the same.
         was: the name of the judge that it takes the place of, by which its recordings stand at
@@ -160,6 +163,8 @@ class JudgeSpec:
     folder: Path | None = field(default=None, repr=False, compare=False)
     installed: bool = False
     calls: Literal["http", "function"] = "http"
+    code: Literal["recorded", "any"] = "recorded"
+    source: Path | None = field(default=None, repr=False, compare=False)
     ignore: tuple[str, ...] = ()
     was: str = field(default="", compare=False)
 
@@ -200,6 +205,7 @@ class JudgeSpec:
             "options": dict(self.options) or None,
             "arguments": dict(self.arguments) or None,
             "calls": self.calls if self.by_return else None,
+            "code": self.code if self.code == "any" else None,
             "ignore": list(self.ignore) or None,
         }
         return {

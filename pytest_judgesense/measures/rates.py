@@ -33,10 +33,7 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures import shared
 from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell, Groups, Units, rate, unavailable
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, Unparsed
-
-# How the reasons of refusals begin: from the parser, and from logs.
-_REFUSED = ("refusal", "refused")
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, Unparsed, is_refusal
 
 
 def agreement(cell: Cell) -> list[Estimate]:
@@ -114,11 +111,6 @@ def unparsed(cell: Cell) -> list[Estimate]:
     """Replies without a verdict, among those received."""
     units = Units.of_calls(cell, cell.outcomes == UNPARSED, usable=cell.outcomes != FAILED)
     return [rate(shared.UNPARSED_RATE, cell, units)]
-
-
-def is_refusal(reason: str) -> bool:
-    """Whether the reason of an `Unparsed` is a refusal to judge."""
-    return any(part.startswith(_REFUSED) for part in reason.split("; "))
 
 
 def refused(judgment: Judgment) -> bool:

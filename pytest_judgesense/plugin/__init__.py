@@ -18,6 +18,7 @@ from pytest_judgesense.plugin.activation import (
     asks_judges,
     is_asked_for,
     is_marked,
+    may_record,
 )
 from pytest_judgesense.plugin.options import add_options
 
@@ -39,6 +40,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """Register the hooks that a ``conftest.py`` may implement."""
     pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Where judges are recorded, see from now on what their modules open at their import."""
+    if may_record(early_config):
+        from pytest_judgesense.judges.opened_files import OPENED
+
+        OPENED.watch()
 
 
 @pytest.hookimpl(trylast=True)

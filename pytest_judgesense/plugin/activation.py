@@ -18,6 +18,9 @@ STATE: Final = pytest.StashKey[Any]()
 # Of a `hookspecs.Plugins`.
 PLUGINS: Final = pytest.StashKey[Any]()
 FIXTURE: Final = "_judgesense_judge"
+# What `options.OPTIONS` calls the mode, on the command line and in ini files.
+_MODE: Final = "judgesense_mode"
+_MODE_IN_FILES: Final = "judge_mode"
 
 
 def is_asked_for(config: pytest.Config) -> bool:
@@ -28,6 +31,12 @@ def is_asked_for(config: pytest.Config) -> bool:
         # Workers get the shared state at their start, before collection.
         or getattr(config.option, "dist", "no") != "no"
     )
+
+
+def may_record(early_config: pytest.Config) -> bool:
+    """Whether judges may be asked in a session whose options are read, and nothing else is."""
+    typed = getattr(early_config.known_args_namespace, _MODE, None)
+    return (typed or early_config.getini(_MODE_IN_FILES)) in ("record", "live")
 
 
 def check_names(config: pytest.Config) -> Container[str]:

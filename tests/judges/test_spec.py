@@ -149,7 +149,7 @@ def test_a_wrong_key_is_named_and_the_valid_ones_listed(change: dict[str, Any], 
     with pytest.raises(UsageError) as caught:
         _declared({**OPENAI, **change})
     assert place in caught.value.found
-    listed = "api_key_env, arguments, base_url, calls, concurrency, context, function, ignore"
+    listed = "api_key_env, arguments, base_url, calls, code, concurrency, context, function, ignore"
     listed += ", installed, logprobs, max_body_bytes, max_retries, max_tokens, model"
     # Of a table within the table, its own keys.
     within = {"prompts": "pairwise, paraphrases, strict", "prices": "completion, prompt"}

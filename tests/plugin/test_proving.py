@@ -654,10 +654,13 @@ def test_a_connection_that_no_patch_sees_is_refused_before_anything_is_sent(
     record(project).assert_outcomes(passed=1)
     assert [line["request"]["method"] for line in lines(project)] == ["CALL"] * TRIALS
     endpoint.close()
-    (project.path / "mine.py").write_text("raise RuntimeError('a replay runs nothing')")
+    raising = "raise RuntimeError('a replay runs nothing')"
+    declare(project, endpoint.url, raising, 'calls = "function"\ncode = "any"')
     result = replay(project, "-v")
     result.assert_outcomes(passed=1)
-    assert "the function is not run" in " ".join(result.stdout.str().split())
+    shown = " ".join(result.stdout.str().split())
+    assert "the function is not run" in shown
+    assert f"{TRIALS} of {TRIALS} trials are of other code (mine.py)" in shown
 
 
 FORKED = """

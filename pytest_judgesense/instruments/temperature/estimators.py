@@ -64,9 +64,9 @@ from pytest_judgesense.instruments.temperature.sweep import (
 )
 from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.measures.rates import is_refusal
 from pytest_judgesense.measures.shared import AGREEMENT, FAILED_RATE, REFUSAL_RATE, UNPARSED_RATE
 from pytest_judgesense.stats.clustered import clustered_mean
+from pytest_judgesense.trial import is_refusal
 
 # Replicates that vote together.
 VOTERS: Final = (1, 3, 5, 10)

@@ -1,0 +1,136 @@
+"""What a function returned is true of its code, or no replay passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.repository import commit, repository
+
+from .project import TRIALS, Project, no_traceback
+from .test_proving import Counting, Reply, declare, lines, record, replay, serve
+
+__all__ = ["serve"]  # a fixture
+
+# A client that is made at import, and cannot be made without its key.
+KEYED = """
+client = httpx.Client(headers={"authorization": "Bearer " + os.environ["OPENAI_API_KEY"]})
+def judge(number, template):
+    prompt = template.replace("{{number}}", number)
+    text = client.post(URL, json={"model": "m", "prompt": prompt}).json()["text"]
+    return text
+"""
+# Wrong about one number of six, in each of its three wordings.
+FLIPPED = KEYED.replace("return text", 'return "NO" if number == "2" else text')
+FLIPS = 3
+
+BY_FILE = """
+from pathlib import Path
+def judge(number, template_id):
+    wanted = Path(__file__).with_name("prompts").joinpath("judge.txt").read_text().strip()
+    return "YES" if (int(number) % 2 == 0) == (wanted == "even") else "NO"
+"""
+
+
+def shown(result: pytest.RunResult) -> str:
+    no_traceback(result)
+    return " ".join(result.stdout.str().split())
+
+
+def test_other_readings_are_stale_and_recorded_without_a_call_a_key_or_a_network(
+    project: Project, serve: Callable[[Reply], Counting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint = serve()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123456789abcdef")
+    declare(project, endpoint.url, KEYED)
+    record(project).assert_outcomes(passed=1)
+    repository(project.path)
+    commit(project.path)
+    endpoint.close()
+    monkeypatch.delenv("OPENAI_API_KEY")
+    replay(project).assert_outcomes(passed=1)
+
+    declare(project, endpoint.url, FLIPPED)
+    result = replay(project)
+    result.assert_outcomes(failed=1)
+    text = shown(result)
+    assert f"reads {FLIPS} of {TRIALS} recorded answers otherwise than it did" in text
+    assert "the first is parity/p2/t1/ab/r1" in text
+    assert "NO now, and YES when it was recorded, of the same answers" in text
+    assert "--judge-mode record, which makes no call for it" in text
+
+    result = record(project, "-v", "--judge-baseline=git:HEAD")
+    result.assert_outcomes(passed=1)
+    text = shown(result)
+    assert f"the judge's code reads {FLIPS} recorded answers otherwise than before" in text
+    assert f"0 made, {TRIALS} replayed" in text
+    exchanges = [line for line in lines(project) if "request" in line]
+    returns = [line for line in exchanges if line["request"]["method"] == "RETURN"]
+    # Of six numbers in three wordings three are even, and 2 is read as odd: 9 - 3.
+    assert [line["response"]["body"] for line in returns].count("YES") == 6
+    replay(project).assert_outcomes(passed=1)
+
+    # Another prompt is another request: it would go out with the placeholder.
+    declare(project, endpoint.url, FLIPPED.replace("template.r", '"Quick! " + template.r'))
+    result = record(project)
+    result.assert_outcomes(failed=1)
+    assert "there is no key" in (text := shown(result))
+    assert "with a placeholder for OPENAI_API_KEY" in text
+    assert "export OPENAI_API_KEY=..." in text
+
+
+def test_a_return_without_a_request_is_of_its_code_and_of_the_files_that_it_opened(
+    project: Project,
+) -> None:
+    prompt = project.path / "prompts" / "judge.txt"
+    prompt.parent.mkdir()
+    prompt.write_text("even\n")
+    declare(project, "unused", BY_FILE)
+    record(project).assert_outcomes(passed=1)
+    assert {line["request"]["method"] for line in lines(project) if "request" in line} == {"CALL"}
+
+    declare(project, "unused", f"# A comment.\n{BY_FILE}")
+    replay(project).assert_outcomes(passed=1)
+
+    prompt.write_text("odd\n")
+    result = replay(project)
+    result.assert_outcomes(failed=1)
+    text = shown(result)
+    assert f"the code of judge 'mine' changed since {TRIALS} of {TRIALS} trials" in text
+    assert "prompts/judge.txt" in text
+    assert 'code = "any"' in text
+
+    result = record(project, "-v")
+    result.assert_outcomes(passed=1)
+    assert f"{TRIALS} made, 0 replayed" in shown(result)
+    # 3 of 6 numbers are odd, in 3 wordings: what was YES is NO and the other way round.
+    answers: list[Any] = [line for line in lines(project) if "request" in line]
+    by_number = {line["trial"].split("/")[1]: line["response"]["body"] for line in answers}
+    assert by_number == {f"p{n}": "NO" if n % 2 == 0 else "YES" for n in range(1, 7)}
+    replay(project).assert_outcomes(passed=1)
+
+
+IN_CONFTEST = """
+from functools import partial
+from pytest_judgesense import Judge
+
+def even(number, template_id, right):
+    return right if int(number) % 2 == 0 else "NO"
+
+def pytest_judgesense_judges(config):
+    return [Judge("mine", partial(even, right="YES"))]
+"""
+
+
+def test_a_judge_of_a_conftest_is_of_the_code_there(project: Project) -> None:
+    (project.path / "pyproject.toml").write_text("")
+    (project.path / "conftest.py").write_text(IN_CONFTEST)
+    record(project).assert_outcomes(passed=1)
+    (project.path / "conftest.py").write_text(IN_CONFTEST.replace('="YES"', "='YES'"))
+    replay(project).assert_outcomes(passed=1)
+    (project.path / "conftest.py").write_text(IN_CONFTEST.replace('="YES"', '="NO"'))
+    result = replay(project)
+    result.assert_outcomes(failed=1)
+    assert "found: conftest.py: a replay does not run" in shown(result)

@@ -24,6 +24,7 @@ from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.calls import identity_of, judgment_of
+from pytest_judgesense.judges.code_digest import code_change, is_code_of
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
 from pytest_judgesense.judges.resolving import declared_judges
@@ -47,6 +48,7 @@ from pytest_judgesense.suites.taken import files_of_module
 from pytest_judgesense.trial import Judgment, Trial
 
 _PROJECT: Final = "pyproject.toml"
+_CALLABLE: Final = "callable"
 _FUNCTION: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -110,28 +112,38 @@ class Past:
         return Reference(self.measured.side, self.edited, self.labels, same_judge)
 
     def changes(self, now: ExchangesByTrial) -> Changes:
-        """What differs from what is sent ``now``, in the trials that both have."""
+        """What differs from what is sent ``now``, and in the code, in the trials that both have."""
         sent, trials = self._sent(now)
         lines = [line for change in sent for line in change.shown]
-        summary = "; ".join(change.summary for change in sent)
+        summaries = [change.summary for change in sent]
         if not sent:
             lines = [f"nothing in what was sent: all requests of {trials} trials are equal"]
-            summary = "nothing changed in what was sent"
-        return Changes((*lines, *self.notices), summary)
+            summaries = ["nothing changed in what was sent"]
+        in_both = [
+            (self.exchanges[id_], now[trial.id])
+            for id_, trial in self.again.items()
+            if id_ in self.exchanges and trial.id in now
+        ]
+        if code := code_change(in_both):
+            lines.append(code)
+            summaries.append(code)
+        return Changes((*lines, *self.notices), "; ".join(summaries))
 
-    def is_same_judge(self, identity: Mapping[str, Any], now: ExchangesByTrial) -> bool:
+    def is_same_judge(self, judge: JudgeSpec, suite: Suite, now: ExchangesByTrial) -> bool:
         """Whether the judge of today is known to be that of then.
 
         Its settings are equal, and so are all requests about items with the same texts and the
-        models that were asked and that answered.
+        models that were asked and that answered; and of a function its code and the files that it
+        opened, also where they changed no verdict.
 
         Args:
-            identity: of the judge of today.
+            judge: the judge of today.
+            suite: as it is asked today.
             now: what is recorded of it, by trial.
         """
         sent, trials = self._sent(now)
-        then = self.measured.identity
-        keys = {*then, *identity} - {"name", "own_prompts"}
+        then, today = self.measured.identity, identity_of(judge, suite)
+        keys = {*then, *today} - {"name", "own_prompts"}
         models = [
             {asked: {*served} for asked, served in models_of(chain.from_iterable(of)).items()}
             for of in (self.exchanges.values(), now.values())
@@ -140,7 +152,8 @@ class Past:
             bool(trials)
             and not sent
             and models[0] == models[1]
-            and all(then.get(key) == identity.get(key) for key in keys)
+            and all(then.get(key) == today.get(key) for key in keys)
+            and (judge.provider != _CALLABLE or is_code_of(judge, self.exchanges.values()))
         )
 
     def notices_of(self, judgments: Iterable[Judgment]) -> tuple[str, ...]:

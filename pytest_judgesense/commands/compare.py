@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, Final
 
 from pytest_judgesense import sections
+from pytest_judgesense.asking import Asking
 from pytest_judgesense.baseline import Measured, changes, read_measured
 from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.explanation import flip_lines
 from pytest_judgesense.checks.regression import Adjustment, Comparison, Side
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
+    FLAG,
     add_cassettes,
+    find_code_of_project,
     number,
     recorded_suites,
     registry_of,
@@ -29,14 +34,22 @@ from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Datasheet, setting_notices
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
+from pytest_judgesense.judges.calls import identity_of
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.remembered import recorded_trials
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import WIDTH
-from pytest_judgesense.past import NotCompared, PastReader, measured_now
+from pytest_judgesense.measurement import measure as measure_suite
+from pytest_judgesense.past import ExchangesByTrial, NotCompared, PastReader, measured_now
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.revision import REVISION, NoParent, Revision
 from pytest_judgesense.sections import ComparedJudge
 from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.suites.suite import Suite
 
 _SHOWN_FLIPS: Final = 10
 # What the two measurements are called: of one judge, and of two judges.
@@ -65,6 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "acceptable loss, for every measure (default: that of each measure)"
     parser.add_argument("--margin", type=number("margin", float), help=help_text)
     parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
+    text = "beside git:REF: run no code of judges, and read what their functions had returned"
+    parser.add_argument("--no-code", help=text, **FLAG)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -109,7 +124,10 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
             except NotCompared as error:
                 show([f"{error.what}: not compared"])
                 continue
-            now, exchanges = measured_now(judge, suite, paths, options.seed, registry)
+            if options.no_code:
+                now, exchanges = measured_now(judge, suite, paths, options.seed, registry)
+            else:
+                now, exchanges = _replayed(judge, suite, cassettes, options.seed, registry)
             old.append(past.measured)
             new.append(now)
             changes = past.changes(exchanges)
@@ -117,8 +135,30 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
     if not old:
         return show(["nothing is compared"])
     lines, regressed = _comparison_lines(old, new, options.margin, registry, changes_sent)
+    if options.no_code:
+        lines.append("no code was run: the verdicts of functions are those that they had returned")
     show(lines)
     return BAR_FAILED if regressed else 0
+
+
+def _replayed(
+    judge: JudgeSpec, suite: Suite, cassettes: Path, seed: int, registry: Registry
+) -> tuple[Measured, ExchangesByTrial]:
+    """A judge on a suite as pytest replays it: the code of functions is run, and asks nobody."""
+    if judge.provider == "callable":
+        find_code_of_project()
+    own_suite = suite_for_judge(suite, judge)
+    asking = Asking(
+        trust=Trust.here(suite.path),
+        how_to_record=f"record it: pytest {shlex.quote(str(suite.path))} --judge-mode record",
+        registry=registry,
+    )
+    paths = cassettes_in(cassettes, judge.slug, own_suite.recordings)
+    with closing(AskingLoop()) as loop:
+        measurement = measure_suite(judge, suite, paths, loop, seed=seed, asking=asking)
+    side = Side(measurement.sound().estimates, measurement.cell)
+    measured = Measured(judge.name, suite.name, identity_of(judge, own_suite), side)
+    return measured, recorded_trials(paths.values())
 
 
 def _ranked(measured: Sequence[Measured], seed: int, registry: Registry) -> Iterator[str]:

@@ -25,6 +25,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.client import FREE, Call, unasked_endpoint
+from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
@@ -71,7 +72,7 @@ class Quote(NamedTuple):
         trials: of the suite.
         calls: that they take; a function is asked once a trial.
         to_make: calls without a recorded answer.
-        changed: of these, how many have one to another request.
+        changed: of these, how many have one to another request, or of other code.
         most: how many may be made, if the requests of a function changed.
         prompt_tokens: of ``most`` calls; ``completion_tokens`` at the most.
         usd: the least and the most; ``None`` where no prices are known.
@@ -137,7 +138,8 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]
     yield from (f"  {notice}" for notice in unsent_notices(judge, asked_suite))
     recorded = f"{now.calls - now.to_make} are recorded"
     if now.changed:
-        recorded += f"; {now.changed} are recorded with another request, and are asked again"
+        other = "of other code" if judge.provider == "callable" else "with another request"
+        recorded += f"; {now.changed} are recorded {other}, and are asked again"
     more = ", one more for each malformed reply" if judge.repair else ""
     yield f"  calls to be made: {now.to_make} ({recorded}){more}"
     if now.most > now.to_make:
@@ -216,7 +218,10 @@ def cost_words(judge: JudgeSpec, of: Quote) -> str:
 def _open_calls(
     judge: JudgeSpec, asked_suite: Suite, planned: Mapping[str, Sequence[Call]], cassettes: Path
 ) -> tuple[list[Call], int]:
-    """The calls without a recorded answer, and how many of them have one to another request."""
+    """The calls without a recorded answer, and how many of them have one to another request.
+
+    Of a function: of other code, which is looked at, and not run.
+    """
     opened = {
         name: ReplayingCassette(
             path, secrets=credentials_of(judge), identity=Identity(judge.ignore)
@@ -225,12 +230,16 @@ def _open_calls(
     }
     spec = judge_for_suite(judge, asked_suite)
     endpoint = unasked_endpoint(spec)
+    code = RecordedCode(judge)
     to_make: list[Call] = []
     changed = 0
     for id_, calls in planned.items():
         cassette = opened[recording_of(id_)]
         if judge.provider == "callable":
-            to_make += [] if cassette.complete(id_) else calls
+            complete = cassette.complete(id_)
+            of_other_code = complete and code.is_changed(cassette, id_)
+            to_make += [] if complete and not of_other_code else calls
+            changed += len(calls) if of_other_code else 0
             continue
         requests = [endpoint.request_of(call) for call in calls]
         answered = 0

@@ -215,6 +215,16 @@ def code_change(trials: Sequence[tuple[Sequence[Exchange], Sequence[Exchange]]])
     return f"the code changed ({files_named(files)}{where})" if changed else ""
 
 
+def is_code_of(judge: JudgeSpec, trials: Iterable[Sequence[Exchange]]) -> bool:
+    """Whether all recorded returns of these trials are known to come from the code of today."""
+    states = [_code_of(exchanges) for exchanges in trials]
+    if None in states:
+        return False
+    today = JudgeCode(judge)
+    distinct = {json.dumps(state, sort_keys=True): state for state in states if state is not None}
+    return not any(today.changed(state) for state in distinct.values())
+
+
 def _code_of(exchanges: Iterable[Exchange]) -> Mapping[str, str] | None:
     """The digests by file that the returns of a trial hold; ``None`` if they hold none."""
     states = [exchange.code for exchange in exchanges]

@@ -19,7 +19,6 @@ from pytest_judgesense.checks.regression import (
     adjust,
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
@@ -239,7 +238,7 @@ class RevisionBaseline:
     ) -> Reference:
         """The recording, and whether it is of the same judge."""
         past = self.reader.past(member.judge, member.suite)
-        same = past.is_same_judge(identity_of(now.judge, now.suite), recorded_trials(now.cassettes))
+        same = past.is_same_judge(now.judge, now.suite, recorded_trials(now.cassettes))
         return past.reference(same_judge=same)
 
     def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:

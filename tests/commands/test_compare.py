@@ -254,11 +254,10 @@ def test_notes_call_the_two_what_they_are(tmp_path: Path) -> None:
 
 
 def test_a_revision_is_compared_with_what_is_recorded_now(tmp_path: Path) -> None:
-    """The recordings decide: no code of the project is run, and no request is built."""
+    """The present side is replayed, or read as it is recorded, whatever would be asked."""
     root = repository(tmp_path / "project")
-    (root / "pyproject.toml").write_text(
-        '[tool.judgesense.judges.mine]\nprovider = "embedded"\nmodel = "clean"\n'
-    )
+    table = '[tool.judgesense.judges.mine]\nprovider = "embedded"\nmodel = "{}"\n'
+    (root / "pyproject.toml").write_text(table.format("clean"))
     suite = root / "suites" / "vacuum.suite.toml"
     suite.parent.mkdir()
     shipped = CASSETTES.parent / "suites" / "vacuum"
@@ -269,8 +268,18 @@ def test_a_revision_is_compared_with_what_is_recorded_now(tmp_path: Path) -> Non
     cassette.write_bytes((CASSETTES / "clean" / "vacuum.jsonl").read_bytes())
     commit(root)
     cassette.write_bytes((CASSETTES / "positional" / "vacuum.jsonl").read_bytes())
+    stale = compare("git:HEAD", cwd=root)
+    assert stale.returncode == 3
+    assert "the model changed since it was recorded" in stale.stderr
+    assert "vacuum.suite.toml --judge-mode record" in stale.stderr
+    assert compare("git:HEAD", "--no-code", cwd=root).returncode == 1
+    (root / "pyproject.toml").write_text(table.format("positional"))
+    read = compare("git:HEAD", "--no-code", cwd=root)
     result = compare("git:HEAD", cwd=root)
-    assert result.returncode == 1, result.stdout + result.stderr
+    assert result.returncode == read.returncode == 1, result.stdout + result.stderr
+    # The same verdicts, with a line that says how they were read.
+    said = "no code was run: the verdicts of functions are those that they had returned\n"
+    assert read.stdout == result.stdout + said
     text = " ".join(result.stdout.split())
     assert "judge mine, suite vacuum" in text
     assert "the model changed" in text

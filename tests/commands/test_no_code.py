@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.plugin.project import parity_suite
+from tests.repository import commit, repository
 
 CODE = """
 from pathlib import Path
@@ -76,11 +77,11 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
     ("command", "printed"),
     [
         ("lint parity.suite.toml", "parity"),
-        # 6 items in 3 wordings, each of them recorded.
-        ("plan parity.suite.toml --judge-name mine", "calls to be made: 0 (18 are recorded)"),
+        # 6 items in 3 wordings, each of them recorded: of requests, or of other code than there is.
+        ("plan parity.suite.toml --judge-name mine", "18 are recorded"),
         pytest.param(
             "plan parity.suite.toml",
-            "calls to be made: 0 (18 are recorded)",
+            "18 are recorded",
             marks=pytest.mark.long,
         ),
         pytest.param(
@@ -125,6 +126,23 @@ def test_a_panel_is_read_without_the_code_of_its_judges(branch: Path, verdicts: 
     assert not (branch / "it-ran").exists()
     told = {0: "2 judges on parity", 3: "holds no returns"}
     assert told[done.returncode] in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("branch", ["returns"], indirect=True)
+def test_a_comparison_with_a_revision_runs_no_code_where_it_is_told_so(branch: Path) -> None:
+    repository(branch)
+    commit(branch, "on")
+    read = run(branch, "judgesense", "compare", "git:HEAD", "--no-code")
+    assert not (branch / "it-ran").exists()
+    assert read.returncode == 0, read.stderr
+    assert (
+        "no code was run: the verdicts of functions are those that they had returned" in read.stdout
+    )
+    # Of a function without requests the code is looked at, and is not that of the recording.
+    replayed = run(branch, "judgesense", "compare", "git:HEAD")
+    assert replayed.returncode == 3
+    assert "the code of judge 'mine' changed since 18 of 18 trials were recorded" in replayed.stderr
+    assert "own.py" in replayed.stderr
 
 
 @pytest.mark.parametrize("branch", ["requests"], indirect=True)

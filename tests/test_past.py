@@ -13,7 +13,6 @@ from pytest_judgesense.asking import UNRESTRICTED
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.remembered import NoReturns, recorded_trials, remembered
@@ -211,9 +210,9 @@ def test_the_judge_is_that_of_then_where_its_requests_models_and_settings_are(
     record(root, judge)
     past = past_of(root, tmp_path / "then", judge)
     recorded = recorded_trials([root / "cassettes" / "prod" / "parity.jsonl"])
-    identity = identity_of(judge, suite_of(root))
-    assert past.is_same_judge(identity, recorded)
-    assert not past.is_same_judge({**identity, "temperature": 1.0}, recorded)
+    suite = suite_of(root)
+    assert past.is_same_judge(judge, suite, recorded)
+    assert not past.is_same_judge(replace(judge, temperature=1.0), suite, recorded)
     changed = {
         name: [
             replace(e, request=replace(e.request, body=e.request.body.replace("even", "odd")))
@@ -221,9 +220,9 @@ def test_the_judge_is_that_of_then_where_its_requests_models_and_settings_are(
         ]
         for name, exchanges in recorded.items()
     }
-    assert not past.is_same_judge(identity, changed)
+    assert not past.is_same_judge(judge, suite, changed)
     # Nothing in common says nothing.
-    assert not past.is_same_judge(identity, {})
+    assert not past.is_same_judge(judge, suite, {})
 
 
 def test_nothing_in_common_is_one_error(root: Path, tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from types import MethodType
@@ -25,6 +24,7 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import CALL, NO_RESPONSE, OUT_OF_TIME, RAISED, Exchange
 from pytest_judgesense.cassettes.matching import RecordedTrials
 from pytest_judgesense.errors import StaleRecording
+from pytest_judgesense.files import project_file
 from pytest_judgesense.judges.code_files import (
     Module,
     digest_of_file,
@@ -34,12 +34,9 @@ from pytest_judgesense.judges.code_files import (
     modules_imported,
 )
 from pytest_judgesense.judges.opened_files import OPENED
-from pytest_judgesense.judges.resolving import project_file
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.repository import NoRevision, Repository
 
-_GIT_TIMEOUT_S: Final = 10
-# Nothing that lies in the repository is run or obeyed.
-_GIT: Final = ("-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false")
 _MOST_NAMED: Final = 5
 # What stands for the code of a line that does not hold it.
 UNKNOWN: Final = "it was recorded without its code"
@@ -124,6 +121,8 @@ class JudgeCode:
         """The modules of the judge's own code."""
         if self._spec.function is not None:
             return self._first_of_object
+        if self._spec.installed:
+            return ()  # the copy in the environment is no code of the project
         name = self._spec.model.partition(":")[0]
         module = module_named(name, self._every_root)
         if module is None and (file := getattr(sys.modules.get(name), "__file__", None)):
@@ -277,17 +276,8 @@ def _file_of_class(kind: type) -> Iterator[Path]:
 
 def _ignored_by_git(folder: Path, paths: Sequence[Path]) -> frozenset[Path]:
     """Those of the paths that git ignores; none where there is no git, or no repository."""
-    git = shutil.which("git")
-    if git is None:
-        return frozenset()
-    try:
-        done = subprocess.run(  # noqa: S603 - git, with arguments that are no options
-            [git, *_GIT, "-C", str(folder), "check-ignore", "-z", "--stdin"],
-            input="\0".join(map(str, paths)).encode(errors="surrogateescape"),
-            capture_output=True,
-            check=False,
-            timeout=_GIT_TIMEOUT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return frozenset()
-    return frozenset(Path(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name)
+    names = "\0".join(map(str, paths)).encode(errors="surrogateescape")
+    with suppress(NoRevision):
+        answer = Repository.around(folder).ask("check-ignore", "-z", "--stdin", given=names)
+        return frozenset(Path(os.fsdecode(name)) for name in answer.stdout.split(b"\0") if name)
+    return frozenset()

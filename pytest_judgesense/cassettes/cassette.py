@@ -41,6 +41,7 @@ from pytest_judgesense.cassettes.bodies import readable, sent_bytes
 from pytest_judgesense.cassettes.credentials import request_credentials, response_credentials
 from pytest_judgesense.cassettes.exchange import (
     CALL,
+    CARRIED,
     LOOK_UP,
     NO_RESPONSE,
     RAISED,
@@ -60,7 +61,8 @@ from pytest_judgesense.errors import CassetteError, JudgeError, JudgesenseError,
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
 
-_NO_WAIT: Final = "retry-after"
+# Headers of a recorded answer that no client is given.
+_NOT_DELIVERED: Final = frozenset({"retry-after", CARRIED})
 # No timer of a cassette waits longer: a day.
 _LONGEST_WAIT_S: Final = 86_400.0
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -261,13 +263,13 @@ class InterceptedCall(NamedTuple):
 
     @property
     def recorded(self) -> RecordedResponse | None:
-        """The recorded answer, without waits: ``Retry-After`` has passed."""
+        """The recorded answer, without waits (``Retry-After`` has passed) and where it is from."""
         if self.exchange is None:
             return None
         response = self.exchange.response
-        if _NO_WAIT not in response.headers:
+        if _NOT_DELIVERED.isdisjoint(response.headers):
             return response
-        headers = {name: text for name, text in response.headers.items() if name != _NO_WAIT}
+        headers = {n: text for n, text in response.headers.items() if n not in _NOT_DELIVERED}
         return replace(response, headers=headers)
 
     def answered(

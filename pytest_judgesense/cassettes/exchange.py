@@ -69,6 +69,10 @@ OUT_OF_TIME: Final = "timeout_s"
 RETURNS: Final = "judgesense-returns"
 # Of what a function returned: the digests of its code, by file, as JSON.
 CODE: Final = "judgesense-code"
+# Of a return: what the function was given, see `carrying`.
+GIVEN: Final = "judgesense-given"
+# Of an answer that was recorded under another name: the trial of that name.
+CARRIED: Final = "judgesense-carried"
 # Methods that are none of HTTP: the call of a function, and what it returned.
 CALL: Final = "CALL"
 RETURN: Final = "RETURN"

@@ -34,6 +34,8 @@ _GRACE_S: Final = 0.5
 # How long to wait for a holder that does not say who it is.
 _PATIENCE_S: Final = 10.0
 _LONGEST_COMMAND: Final = 200
+# The lock of a folder in which processes take turns.
+_TURN: Final = ".turn.lock"
 # What names the folder of a cassette, for messages.
 FOLDER_OPTION: Final = "--judge-cassettes, or in live mode with --judge-save-live"
 _READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -115,6 +117,27 @@ def recording_alone(path: Path, recorder: Recorder) -> Iterator[None]:
         with suppress(OSError):  # a folder in which nothing was recorded is not left either
             for folder in new_folders:
                 folder.rmdir()
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Run the block while no other process is in one for this folder: a short one, and it waits.
+
+    In a folder that is not there, or read-only, nothing is locked.
+    """
+    from filelock import FileLock
+
+    lock = FileLock(folder / _TURN, thread_local=False)
+    with suppress(OSError):
+        if folder.is_dir():
+            lock.acquire()
+    try:
+        yield
+    finally:
+        if lock.is_locked:
+            with suppress(OSError):  # only while it is held, as above
+                Path(lock.lock_file).unlink()
+            lock.release()
 
 
 def _acquire(lock: FileLock, holder: Path, path: Path, recorder: Recorder) -> None:

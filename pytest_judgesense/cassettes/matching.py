@@ -309,6 +309,14 @@ class RecordedTrials:
         by_digest = self._replies[trial].items()
         return frozenset(d for d, lines in by_digest if lines[0].head.call <= last)
 
+    def answers_of(self, trial: str) -> dict[str, int]:
+        """How many answers each request of ``trial`` got, by digest; 0 where it got errors."""
+        self._replies_to(trial, "")
+        return {
+            digest: sum(line.head.answers for line in lines)
+            for digest, lines in self._replies[trial].items()
+        }
+
     def knows(self, trial: str, digest: str) -> bool:
         """Whether ``trial`` has made the request ``digest``, answered or not."""
         return bool(self._replies_to(trial, digest))

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
 
+from pytest_judgesense.cassettes.carrying import Given, RecordedTrial
 from pytest_judgesense.cassettes.cassette import (
     HOW_TO_RECORD,
     Cassette,
@@ -23,8 +24,10 @@ from pytest_judgesense.cassettes.cassette import (
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import (
     CALL,
+    CARRIED,
     CODE,
     FAULT,
+    GIVEN,
     LATE,
     LOOK_UP,
     NO_RESPONSE,
@@ -275,11 +278,13 @@ class RecordingCassette(Cassette):
         *,
         failed: bool = False,
         is_other: bool = False,
+        given: Given | None = None,
     ) -> None:
         """Record what a Python function has returned after its requests, call by call.
 
         Of one that ``failed``, the reason. Nothing where an attempt has found all that it asked,
-        and its return is recorded, unless it ``is_other`` than that.
+        and its return is recorded, unless it ``is_other`` than that. ``given`` is what the function
+        was given.
         """
         before = self.recordings.returned(scope.trial)
         if is_other:
@@ -289,12 +294,31 @@ class RecordingCassette(Cassette):
         headers, text = self._code_headers(scope), texts[0]
         if len(texts) > 1:
             headers[RETURNS], text = str(len(texts)), json.dumps(list(texts), ensure_ascii=False)
+        if given is not None:
+            headers[GIVEN] = given.text
         if failed and scope.out_of_time:
             headers[RAISED] = OUT_OF_TIME
         response = RecordedResponse(NO_RESPONSE if failed else 200, headers, text)
         request = RecordedRequest(RETURN, f"python:{target}", "")
         self.append(InterceptedCall(self, scope, request), response)
         scope.returned = True
+
+    def carry_over(self, trial_id: str, recorded: RecordedTrial) -> None:
+        """Append the calls of another trial as those of one that asks the same, see `carrying`.
+
+        Not its return: that is recorded when the function has run on these answers.
+
+        Raises:
+            CassetteError: the file cannot be written.
+        """
+        self._journal.prepare()
+        with self._writing:
+            for exchange in recorded.exchanges:
+                headers = {**exchange.response.headers, CARRIED: recorded.id}
+                response = replace(exchange.response, headers=headers)
+                line = self._journal.append(replace(exchange, trial=trial_id, response=response))
+                self.recordings.add(line)
+                self._on_recorded(self.path, line.data)
 
     def finish(self, order: Sequence[str]) -> None:
         """Give the file its final form, independent of the order of the answers.

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.bodies import too_large
+from pytest_judgesense.cassettes.carrying import Given
 from pytest_judgesense.cassettes.cassette import Cassette, call_of_function, recorded_answer
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.matching import is_loopback
@@ -265,11 +266,17 @@ class Client(ABC):
         """
 
 
-class _Endpoints(NamedTuple):
+class Endpoints(NamedTuple):
     """The endpoint of a judge, and of who repairs its replies."""
 
     judge: Endpoint
     repairer: Endpoint | None = None
+
+    @classmethod
+    def unasked(cls, spec: JudgeSpec) -> Endpoints:
+        """Those of a judge that nobody asks: its requests are made, and not sent."""
+        repairer = _repairer(spec)
+        return cls(unasked_endpoint(spec), unasked_endpoint(repairer) if repairer else None)
 
     def asked(self, call: Call) -> tuple[Endpoint, HttpRequest]:
         """Who is asked, and the request."""
@@ -282,7 +289,7 @@ class ReplayingClient(Client):
     """Asks nobody: the recordings of a cassette answer, to a function if it is one."""
 
     def __init__(
-        self, cassette: ReplayingCassette, judge: _Endpoints | _Function, spec: JudgeSpec
+        self, cassette: ReplayingCassette, judge: Endpoints | _Function, spec: JudgeSpec
     ) -> None:
         self._cassette = cassette
         self._judge = judge
@@ -296,7 +303,7 @@ class ReplayingClient(Client):
         course: Callable[[], CallSequence],
         watch: Callable[[CallScope], None] = lambda _: None,
     ) -> Answer:
-        if isinstance(self._judge, _Endpoints):
+        if isinstance(self._judge, Endpoints):
             return self.replay(trial_id, course())
         self._judge.code.refuse_changed(self._cassette, trial_id)
         answers: list[Answer] = []
@@ -312,7 +319,7 @@ class ReplayingClient(Client):
 
         No code of the judge runs, so none has to know the trial that it belongs to.
         """
-        assert isinstance(self._judge, _Endpoints), "a function is called"
+        assert isinstance(self._judge, Endpoints), "a function is called"
         answers: list[Answer] = []
         scope = CallScope(trial_id, self._cassette, replaying=True)
         for call in in_turn(course, answers):
@@ -323,7 +330,7 @@ class ReplayingClient(Client):
         """The embedded judge's answer to the calls of a trial, for which see `is_embedded`."""
         from pytest_judgesense.judges.simulated.endpoint import answer
 
-        assert isinstance(self._judge, _Endpoints), "the embedded judge is a provider's"
+        assert isinstance(self._judge, Endpoints), "the embedded judge is a provider's"
         answers: list[Answer] = []
         for call in in_turn(course, answers):
             endpoint, request = self._judge.asked(call)
@@ -337,10 +344,7 @@ class ReplayingClient(Client):
         # The recorded call holds the function's arguments: a replay needs neither the model nor
         # the module around it.
         names = self._cassette.arguments_of(scope.trial)
-        arguments = None
-        if names is not None:
-            arguments = {name: fields.get(self._spec.arguments.get(name, name)) for name in names}
-        request = _function_call(self._spec, fields, arguments)
+        request = call_with(self._spec, call, names)
         if (reason := self._cassette.failed_return(scope)) is not None:
             return Answer(Failed(reason))
         recorded = self._cassette.find_call(scope, request, alone=self._spec.by_return)
@@ -358,7 +362,7 @@ class RecordingClient(Client):
     def __init__(
         self,
         cassette: RecordingCassette,
-        judge: _Endpoints | _Function,
+        judge: Endpoints | _Function,
         spec: JudgeSpec,
         throttle: Throttle,
         reads_otherwise: ReadsOtherwise,
@@ -391,6 +395,7 @@ class RecordingClient(Client):
     ) -> Answer:
         function = self._judge if isinstance(self._judge, _Function) else None
         answers: list[Answer] = []
+        calls: list[RecordedRequest] = []
         with self._cassette.trial(trial_id, anew=anew, of_function=bool(function)) as scope:
             watch(scope)
             scope.most_bytes = self._spec.max_body_bytes
@@ -398,18 +403,21 @@ class RecordingClient(Client):
                 scope.fault_of = fault_of_api
             for call in in_turn(course, answers):
                 if function:
-                    answers.append(await self._returned(function, scope, call))
+                    calls.append(await function.call_of(call))
+                    answers.append(await self._returned(function, scope, call, calls[-1]))
                 else:
                     answers.append(await self._answered(scope, call))
             answer = joined(answers, call)
             if function:
-                self._record_return(scope, answer)
+                self._record_return(scope, answer, calls)
             # Existing recordings answer at once and without cost.
             if scope.made > 0 or isinstance(answer.reply, Failed):
                 return answer if answer.made else replace(answer, made=True)
             return replace(answer, made=False, latency_s=None)
 
-    def _record_return(self, scope: CallScope, answer: Answer) -> None:
+    def _record_return(
+        self, scope: CallScope, answer: Answer, calls: Sequence[RecordedRequest]
+    ) -> None:
         """Record what the function has returned after its requests, or why it has not."""
         reread = scope.intercepted and not scope.made and not scope.out_of_time
         is_other = bool(reread) and self._reads_otherwise(scope.trial, answer)
@@ -418,11 +426,13 @@ class RecordingClient(Client):
             reasons = [answer.reply.reason]
             self._cassette.record_return(scope, target, reasons, failed=True, is_other=is_other)
         elif scope.intercepted:
-            self._cassette.record_return(scope, target, scope.returns, is_other=is_other)
+            self._cassette.record_return(
+                scope, target, scope.returns, is_other=is_other, given=Given.in_calls(calls)
+            )
 
     async def _answered(self, scope: CallScope, call: Call) -> Answer:
         """The answer of the endpoint, recorded or made now."""
-        assert isinstance(self._judge, _Endpoints), "a function is called"
+        assert isinstance(self._judge, Endpoints), "a function is called"
         endpoint, request = self._judge.asked(call)
         assert isinstance(endpoint, OpenEndpoint), "a client that records has connections"
         recorded = recorded_answer(self._cassette, scope, request.method, request.url, request.body)
@@ -439,11 +449,10 @@ class RecordingClient(Client):
             cost=endpoint.cost,
         )
 
-    async def _returned(self, function: _Function, scope: CallScope, call: Call) -> Answer:
+    async def _returned(
+        self, function: _Function, scope: CallScope, call: Call, request: RecordedRequest
+    ) -> Answer:
         """What the function returns: as it is recorded, or called now."""
-        fields = _fields_of(call)
-        arguments = await function.arguments(fields)
-        request = _function_call(self._spec, fields, arguments)
         if self._spec.concurrency is None and not await function.is_async():
             self._throttle.one_at_a_time()
         recorded = self._cassette.find_call(scope, request)
@@ -458,7 +467,7 @@ class RecordingClient(Client):
             book = partial(self._throttle.budget.take, self._spec, None)
             scope.edits = call.edits
             scope.permit = _booking(book, first_is_booked=scope.anew)
-            answer = await function.run(scope, fields, request)
+            answer = await function.run(scope, _fields_of(call), request)
             self._throttle.learn(answer, started)
         return answer
 
@@ -602,10 +611,12 @@ class _Function:
         function, _ = await self._imported()
         return is_async(function)
 
-    async def arguments(self, fields: Mapping[str, Any]) -> dict[str, Any] | None:
-        """By parameter, what it is given of ``fields``; ``None`` if it takes only messages."""
+    async def call_of(self, call: Call) -> RecordedRequest:
+        """The call as it is recorded: with what its parameters are given, else the messages."""
         _, binding = await self._imported()
-        return None if binding is None else binding.arguments(fields)
+        fields = _fields_of(call)
+        arguments = None if binding is None else binding.arguments(fields)
+        return _function_call(self._spec, fields, arguments)
 
     async def run(
         self, scope: CallScope, fields: Mapping[str, Any], request: RecordedRequest
@@ -707,6 +718,18 @@ def _not_replayable(spec: JudgeSpec, reason: str, remedy: str) -> JudgeError:
 def _fields_of(call: Call) -> dict[str, Any]:
     """What a function may take of a call, by the names of the fields."""
     return {**call.fields, MESSAGES: [dict(message) for message in call.messages]}
+
+
+def call_with(spec: JudgeSpec, call: Call, names: Sequence[str] | None) -> RecordedRequest:
+    """The call of a function as it is recorded where its parameters have these ``names``.
+
+    Without names it takes the messages. No code of it is needed.
+    """
+    fields = _fields_of(call)
+    if names is None:
+        return _function_call(spec, fields, None)
+    arguments = {name: fields.get(spec.arguments.get(name, name)) for name in names}
+    return _function_call(spec, fields, arguments)
 
 
 def _function_call(
@@ -820,7 +843,7 @@ async def open_client(
     throttle = throttle or Throttle(spec, concurrency)
     trust.refuse_files(f"judge {spec.name!r}", spec.prompts.files)
     async with AsyncExitStack() as stack:
-        judge: _Endpoints | _Function
+        judge: Endpoints | _Function
         if spec.provider == "callable":
             runner = stack.enter_context(_runner())
             stack.enter_context(placeholder_credentials(spec.api_key_env))
@@ -828,9 +851,9 @@ async def open_client(
         else:
             connect = partial(_connected, stack, concurrency, skills, trust)
             endpoint = await connect(spec, throttle)
-            judge = _Endpoints(endpoint)
+            judge = Endpoints(endpoint)
             if repairer := _repairer(spec):
-                judge = _Endpoints(
+                judge = Endpoints(
                     endpoint,
                     replace(endpoint, spec=repairer)
                     if _asks_alike(repairer, spec)
@@ -853,9 +876,7 @@ def open_replaying(
             function = _Function(spec, cassette, runner, trust, suite)
             yield ReplayingClient(cassette, function, spec)
         return
-    repairer = _repairer(spec)
-    endpoints = _Endpoints(unasked_endpoint(spec), unasked_endpoint(repairer) if repairer else None)
-    yield ReplayingClient(cassette, endpoints, spec)
+    yield ReplayingClient(cassette, Endpoints.unasked(spec), spec)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from pytest_judgesense.asking import Asking
+from pytest_judgesense.carrying_over import Plans
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.declaration import declare_check
@@ -31,7 +32,12 @@ from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.readable import BY_OPTION
-from pytest_judgesense.judges.resolving import declared_judges, in_project, resolve_judges
+from pytest_judgesense.judges.resolving import (
+    declared_judges,
+    in_project,
+    project_folder,
+    resolve_judges,
+)
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget, Throttle
@@ -253,6 +259,7 @@ def measure_all(
                 session=session,
                 proves=mode == "record",
                 computes=is_embedded,
+                plans=Plans(project_folder(), folder, registry.forms),
             )
             return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 

@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from pytest_judgesense.carrying_over import Plans, carried_over, carry_over
 from pytest_judgesense.cassettes.cassette import HOW_TO_RECORD, Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
@@ -47,7 +48,7 @@ from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.suites.planning import recording_of, trial_order
+from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Trial, Usage
 
@@ -75,6 +76,8 @@ class Asking:
         on_recorded: called with the path of a cassette and each line recorded in it.
         proves: whether what was asked and recorded is replayed, see `proving`.
         computes: whether the embedded judge is run, in a replay, for what is not recorded of it.
+        plans: where recordings are, and which of their trials are planned; the others serve
+            trials that ask the same, see `carrying_over`. ``None``: none does.
     """
 
     trust: Trust
@@ -90,6 +93,7 @@ class Asking:
     on_recorded: OnRecorded = lambda _path, _line: None
     proves: bool = False
     computes: Callable[[JudgeSpec], bool] = is_profile
+    plans: Plans | None = None
 
 
 # Of a caller that is code.
@@ -112,6 +116,7 @@ class Inquiry:
         suite: with the texts that follow from the answers so far, see `suites.kind.Settling`.
         answers: by trial, of all that was asked so far.
         cassettes: open, by the name of the recording.
+        carried: the trials that answers of other names were carried over to.
     """
 
     def __init__(
@@ -146,6 +151,9 @@ class Inquiry:
         }
         session = asking.session or SessionCalls()
         self._before = {recording: session.on(path) for recording, path in cassettes.items()}
+        self.carried: frozenset[str] = frozenset()
+        if mode == "record":
+            self._carry_over(self._settled_first())
         self._throttle = asking.throttle or Throttle(judge, asking.concurrency)
         failed = frozenset[str]().union(*(before.failed for before in self._before.values()))
         self._code = RecordedCode(judge) if judge.provider == "callable" else None
@@ -183,6 +191,8 @@ class Inquiry:
             answered = (trial for trial in self.trials if trial.id in self.answers)
             first = [trial for trial in answered if settling.comes_first(trial)]
             self.suite = settling.settled(self.suite, self.judgments_of(first))
+            if self.mode == "record":
+                self._carry_over(plan_trials(self.suite))
             trials = [trial for trial in trials if not settling.comes_first(trial)]
         self._ask(trials)
 
@@ -217,6 +227,24 @@ class Inquiry:
             self.finish()
             raise _gap(left_out, self)
 
+    def _settled_first(self) -> tuple[Trial, ...]:
+        """The trials of the suite whose texts hang on no answer."""
+        planned, settling = plan_trials(self.suite), self.suite.form.settling
+        return planned if settling is None else tuple(filter(settling.comes_first, planned))
+
+    def _carry_over(self, planned: Sequence[Trial]) -> None:
+        """Let recorded answers of other names serve those ``planned`` trials that may be asked."""
+        if (plans := self._asking.plans) is None:
+            return
+        may_be_asked = {trial.id for trial in self.trials}
+        trials = [trial for trial in planned if trial.id in may_be_asked]
+        into = {
+            recording: cassette
+            for recording, cassette in self.cassettes.items()
+            if isinstance(cassette, RecordingCassette)
+        }
+        self.carried |= carry_over(self.judge, self.suite, planned, trials, into, plans)
+
     def finish(self) -> None:
         """Put what was recorded in order, without secrets that later calls have shown."""
         recorded = [c for c in self.cassettes.values() if isinstance(c, RecordingCassette)]
@@ -231,9 +259,10 @@ class Inquiry:
         return {id_: answer.retried for id_, answer in self.answers.items() if answer.made}
 
     @property
-    def reread(self) -> frozenset[str]:
-        """The trials whose recorded answers a function has read otherwise than before."""
-        return frozenset(self._rereading.others)
+    def to_prove(self) -> set[str]:
+        """The trials that were called, read otherwise, or that answers were carried over to."""
+        carried = self.carried & self.answers.keys()
+        return self.made.keys() | self._rereading.others | carried
 
     def judgments_of(self, trials: Iterable[Trial]) -> tuple[Judgment, ...]:
         """What the answers say."""
@@ -290,7 +319,7 @@ class Inquiry:
         notices = [
             notice
             for recording, cassette in self.cassettes.items()
-            for notice in self._before[recording].noted(cassette.notices)
+            for notice in self._before[recording].noted((*cassette.notices, *self._carried_words))
         ]
         if self._computed:
             notices.append(
@@ -304,6 +333,15 @@ class Inquiry:
                 f'({files_named(every)}), and taken as they were recorded (code = "any")'
             )
         return tuple(dict.fromkeys(notices))
+
+    @property
+    def _carried_words(self) -> tuple[str, ...]:
+        """How many trials were served, and how many were asked: a function may ask otherwise."""
+        if not self.carried:
+            return ()
+        asked = self.made.keys()
+        kept = len(self.carried - asked)
+        return (f"{kept} answers carried over, {len(asked)} asked",)
 
     def _by_recording(self, trials: Sequence[Trial]) -> list[tuple[str, list[Trial]]]:
         if len(self.cassettes) == 1 and trials:  # as of nearly every suite
@@ -359,7 +397,16 @@ class Inquiry:
         self._computed += computed
         if missing and not computed:
             planned = [trial for _, trials in parts for trial in trials]
-            raise _missing_recording(missing, planned, self._asking.how_to_record)
+            raise _missing_recording(
+                missing, planned, self._asking.how_to_record, self._count_to_carry(missing)
+            )
+
+    def _count_to_carry(self, missing: Sequence[tuple[Trial, Cassette]]) -> int:
+        """How many of the trials that a replay lacks would be served without a call."""
+        if (plans := self._asking.plans) is None:
+            return 0
+        served = carried_over(self.judge, self.suite, self._settled_first(), plans)
+        return len(served.keys() & {trial.id for trial, _ in missing})
 
 
 def _first_replies(suite: Suite, mode: Mode, asking: Asking) -> FirstReplies:
@@ -391,7 +438,10 @@ def _gap(left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry) -> Li
 
 
 def _missing_recording(
-    missing: Sequence[tuple[Trial, Cassette]], planned: Sequence[Trial], how_to_record: str
+    missing: Sequence[tuple[Trial, Cassette]],
+    planned: Sequence[Trial],
+    how_to_record: str,
+    to_carry: int,
 ) -> MissingRecording:
     trial, cassette = missing[0]
     ids = {trial.id for trial, _ in missing}
@@ -399,6 +449,11 @@ def _missing_recording(
     recorded_clusters = {trial.cluster for trial in planned if trial.id not in ids}
     if recorded_clusters and missing_clusters.isdisjoint(recorded_clusters):  # as in shards
         how_to_record += f"\n{' ' * 12}if this is a shard: join all first, by judgesense merge"
+    if to_carry:
+        how_to_record += (
+            f"\n{' ' * 12}without a call for {to_carry} of them: recorded trials that nobody plans "
+            "any more have asked the same"
+        )
     return MissingRecording(
         f"{len(missing)} of {len(planned)} trials are not recorded, the first is {trial.id}",
         found=f"{len(cassette.trials)} trials in {cassette.path}"

@@ -385,12 +385,9 @@ def _ask_until_decided(
 
 
 def proof_of(inquiry: Inquiry, planned: Iterable[Trial], loop: AskingLoop, asking: Asking) -> Proof:
-    """Whether the trials that were asked, or read otherwise, replay from their recording.
-
-    Of those ``planned``.
-    """
+    """Whether trials that were asked, read otherwise or carried over replay, of the ``planned``."""
     by_id = {trial.id: trial for trial in planned}
-    trials = [by_id[id_] for id_ in trial_order(inquiry.made.keys() | inquiry.reread)]
+    trials = [by_id[id_] for id_ in trial_order(inquiry.to_prove)]
     if not trials or not asking.proves or inquiry.replays:
         return Proof()
     judgments = inquiry.judgments_of(trials)

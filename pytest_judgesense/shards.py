@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from multiprocessing.connection import wait as wait_for_end
@@ -34,15 +34,19 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
 from pytest_judgesense.asking import Asking
+from pytest_judgesense.carrying_over import Plans, carry_over
 from pytest_judgesense.cassettes.exchange import (
+    CARRIED,
     LOOK_UP,
     Exchange,
     exchange_of,
     in_final_form,
 )
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
+from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.scope import entered
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
+from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import JudgeError, JudgesenseError, LimitReached
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop, exit_at_once
@@ -311,6 +315,7 @@ class JobResult:
         made: trials that workers completed, those before a limit or a loss included;
             ``retried``: calls that were repeated; ``lost``: workers.
         errors: why shards are incomplete, without duplicates.
+        carried: trials that got the answers of recorded ones which nobody plans any more.
     """
 
     trials: int
@@ -321,6 +326,7 @@ class JobResult:
     notices: tuple[str, ...]
     errors: tuple[JudgesenseError, ...]
     interrupted: bool
+    carried: int = 0
 
 
 class _JobCassettes:
@@ -357,6 +363,16 @@ class _JobCassettes:
     def answered(self) -> int:
         """How many trials have an answer: the last exchange of each trial is one."""
         return sum(self._answered.get(trial, False) for trial in self._shards)
+
+    @property
+    def carried(self) -> set[str]:
+        """The trials with answers of other names; a function may have been asked anew since."""
+        return {
+            exchange.trial
+            for path in self.paths.values()
+            for exchange in read_exchanges(path)
+            if CARRIED in exchange.response.headers
+        }
 
     def of_shard(self, number: int) -> dict[str, bytes]:
         parts = {}
@@ -410,9 +426,11 @@ def run_job(
     workers: Workers,
     folder: Path,
     watch: Callable[[int, int, int], None] = lambda *_: None,
+    plans: Plans | None = None,
 ) -> JobResult:
     """Record the suites of a job into the cassettes below ``folder``.
 
+    With ``plans``, what they no longer hold serves trials of the job first, see `carrying_over`.
     ``watch`` is called a few times a second with the numbers of trials, of those recorded, and of
     calls recorded since the start. After the first interrupt, calls in flight are completed.
 
@@ -425,6 +443,7 @@ def run_job(
         cassettes = _JobCassettes(job, folder)
         for path in cassettes.paths.values():
             stack.enter_context(recording_alone(path, recorder))
+        carried = frozenset() if plans is None else _carry_over(job, cassettes.paths, plans)
         cassettes.open()
         driver = _Driver(job, workers, folder, cassettes)
         try:
@@ -434,7 +453,23 @@ def run_job(
             cassettes.finish({number: result.recordings for number, result in results})
         for suite in job.suites:
             forget_stop(job.judge, suite, cassettes.paths)
-        return driver.job_result()
+        return replace(driver.job_result(), carried=len(carried & cassettes.carried))
+
+
+def _carry_over(job: Job, paths: Mapping[str, Path], plans: Plans) -> frozenset[str]:
+    """The trials of a job that recorded ones of other names serve, before a worker begins."""
+    carried: frozenset[str] = frozenset()
+    for suite in job.suites:
+        own = suite_for_judge(suite, job.judge)
+        planned, settling = plan_trials(own), own.form.settling
+        if settling is not None:
+            planned = tuple(filter(settling.comes_first, planned))
+        into = {
+            name: RecordingCassette(paths[name], identity=Identity(job.judge.ignore))
+            for name in own.recordings
+        }
+        carried |= carry_over(job.judge, own, planned, planned, into, plans)
+    return carried
 
 
 class _Driver:

@@ -33,6 +33,7 @@ from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.planning import recording_aside
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Verdict
@@ -144,7 +145,7 @@ def measured_aside(
     question = replace(
         suite,
         name=f"{called}-{suite.name}",
-        base=f"{called}-{suite.base}",
+        base=recording_aside(called, suite.base),
         form=BUILT_IN.default.form,
         pairs="all",
         checks=(),

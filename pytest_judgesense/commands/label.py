@@ -61,6 +61,7 @@ from pytest_judgesense.suites.builtin import cassettes_in, is_built_in
 from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.suites.loading import stimuli_of
 from pytest_judgesense.suites.people import read_people
+from pytest_judgesense.suites.planning import LABELS
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Failed, Judgment
 
@@ -254,7 +255,7 @@ def _labelled_by_judge(options: argparse.Namespace) -> Iterator[str]:
         "temperatures": suite.temperatures[:1],
     }
     votes_by_item: dict[str, Counter[str]] = defaultdict(Counter)
-    for judgment in measured_aside(options, judge, suite, "labels", command, **asking).judgments:
+    for judgment in measured_aside(options, judge, suite, LABELS, command, **asking).judgments:
         votes = votes_by_item[judgment.trial.item]
         if judgment.chosen is not None and not isinstance(judgment.outcome, Failed):
             votes[judgment.chosen] += 1

@@ -22,6 +22,7 @@ from pytest_judgesense.layout import Toned
 from pytest_judgesense.pytest_ini import pytest_options
 
 if TYPE_CHECKING:
+    from pytest_judgesense.carrying_over import Plans
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.judges.trust import Trust
     from pytest_judgesense.output import Outputs
@@ -203,6 +204,14 @@ def trust_of(options: argparse.Namespace) -> Trust:
     from pytest_judgesense.judges.trust import Trust
 
     return Trust.here(Path(options.judge_suite.partition("@")[0]))
+
+
+def plans_of(options: argparse.Namespace) -> Plans:
+    """Where this command's recordings are, and the suites of this folder's project."""
+    from pytest_judgesense.carrying_over import Plans
+    from pytest_judgesense.judges.resolving import project_folder
+
+    return Plans(project_folder(), options.judge_cassettes, registry_of(options).forms)
 
 
 def suite_files(name: str) -> list[Path]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pytest_judgesense.carrying_over import Plans, carried_over, is_given_otherwise
+from pytest_judgesense.cassettes.carrying import RecordedTrial
 from pytest_judgesense.cassettes.cassette import answered_first
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
@@ -20,6 +22,7 @@ from pytest_judgesense.commands.options import (
     BAR_FAILED,
     judge_and_suite,
     only_judge,
+    plans_of,
     registry_of,
     show,
 )
@@ -49,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the cost of a suite, its lint findings, and the power of its checks."""
     options.judge_name = options.judge_name or only_judge(options)
     judge, suite = judge_and_suite(options)
-    show(plan_lines(judge, suite, options.judge_cassettes))
+    show(plan_lines(judge, suite, options.judge_cassettes, plans_of(options)))
     asked_suite, prices, usd = suite_for_judge(suite, judge), judge.prices, None
     findings = lint_suite(asked_suite, registry_of(options))
     if errors := [finding for finding in findings if finding.is_fatal]:
@@ -73,6 +76,8 @@ class Quote(NamedTuple):
         calls: that they take; a function is asked once a trial.
         to_make: calls without a recorded answer.
         changed: of these, how many have one to another request, or of other code.
+        carried: trials that get the answers of recorded ones which nobody plans any more.
+        asked: trials with calls to make.
         most: how many may be made, if the requests of a function changed.
         prompt_tokens: of ``most`` calls; ``completion_tokens`` at the most.
         usd: the least and the most; ``None`` where no prices are known.
@@ -86,6 +91,8 @@ class Quote(NamedTuple):
     prompt_tokens: int
     completion_tokens: int
     usd: tuple[float, float] | None
+    carried: int = 0
+    asked: int = 0
 
     @classmethod
     def summed(cls, quotes: Sequence[Quote]) -> Quote:
@@ -101,20 +108,29 @@ class Quote(NamedTuple):
             sum(quote.prompt_tokens for quote in quotes),
             sum(quote.completion_tokens for quote in quotes),
             sums if len(costs) == len(quotes) else None,
+            sum(quote.carried for quote in quotes),
+            sum(quote.asked for quote in quotes),
         )
 
 
-def quote(judge: JudgeSpec, asked_suite: Suite, cassettes: Path) -> Quote:
+def quote(
+    judge: JudgeSpec, asked_suite: Suite, cassettes: Path, plans: Plans | None = None
+) -> Quote:
     """What a recording of a judge on a suite, with the judge's prompts in it, would ask now.
 
     The requests are compared with the recorded ones, as a recording compares them. Those of a
     function are not known before it runs, and no code is run: its trials may all be asked again.
+    With ``plans``, answers are carried over to trials of other names, as a recording does it.
     """
     trials = plan_trials(asked_suite)
     calls_of = first_calls(asked_suite, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
     every = [call for calls in planned.values() for call in calls]
-    open_calls, changed = _open_calls(judge, asked_suite, planned, cassettes)
+    carried: Collection[str] = ()
+    if plans is not None:
+        carried = carried_over(judge, asked_suite, trials, plans).keys()
+    by_trial, changed = _open_calls(judge, asked_suite, planned, cassettes, carried)
+    open_calls = [call for calls in by_trial for call in calls]
     is_unsure = judge.provider == "callable" and len(open_calls) < len(every)
     most = every if is_unsure else open_calls
     prompt, completion = _tokens(most, judge, asked_suite)
@@ -125,20 +141,27 @@ def quote(judge: JudgeSpec, asked_suite: Suite, cassettes: Path) -> Quote:
         least = _tokens(open_calls, judge, asked_suite)[0] * prices.prompt / 1e6
         usd = least, (prompt * prices.prompt + completion * prices.completion) / 1e6
     counts = len(trials), len(every), len(open_calls), changed, len(most)
-    return Quote(*counts, prompt, completion, usd)
+    return Quote(*counts, prompt, completion, usd, len(carried), sum(map(bool, by_trial)))
 
 
-def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[str]:
+def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path, plans: Plans) -> Iterator[str]:
     """Calls, tokens and cost of what a recording would ask now."""
     asked_suite = suite_for_judge(suite, judge)
-    now = quote(judge, asked_suite, cassettes)
+    now = quote(judge, asked_suite, cassettes, plans)
     yield f"{suite.name}, judge {judge.name}"
     templates = f"{(n := len(asked_suite.templates))} template{'s' * (n != 1)}"
     yield f"  trials: {now.trials}, of {len(asked_suite.items)} items, {templates}"
     yield from (f"  {notice}" for notice in unsent_notices(judge, asked_suite))
+    if now.carried:
+        yield (
+            f"  {now.carried} answers are carried over from recorded trials that nobody plans any "
+            f"more, {now.asked} trials are asked"
+        )
     recorded = f"{now.calls - now.to_make} are recorded"
     if now.changed:
-        other = "of other code" if judge.provider == "callable" else "with another request"
+        other = "for another request"
+        if judge.provider == "callable":
+            other = "for other texts or with other code"
         recorded += f"; {now.changed} are recorded {other}, and are asked again"
     more = ", one more for each malformed reply" if judge.repair else ""
     yield f"  calls to be made: {now.to_make} ({recorded}){more}"
@@ -216,11 +239,16 @@ def cost_words(judge: JudgeSpec, of: Quote) -> str:
 
 
 def _open_calls(
-    judge: JudgeSpec, asked_suite: Suite, planned: Mapping[str, Sequence[Call]], cassettes: Path
-) -> tuple[list[Call], int]:
-    """The calls without a recorded answer, and how many of them have one to another request.
+    judge: JudgeSpec,
+    asked_suite: Suite,
+    planned: Mapping[str, Sequence[Call]],
+    cassettes: Path,
+    carried: Collection[str],
+) -> tuple[list[Sequence[Call]], int]:
+    """By trial, the calls without a recorded answer; how many of all have one to another request.
 
-    Of a function: of other code, which is looked at, and not run.
+    Of a function: also of other code, which is looked at, and not run. Nothing is open of the
+    trials that are ``carried`` over.
     """
     opened = {
         name: ReplayingCassette(
@@ -231,21 +259,26 @@ def _open_calls(
     spec = judge_for_suite(judge, asked_suite)
     endpoint = unasked_endpoint(spec)
     code = RecordedCode(judge)
-    to_make: list[Call] = []
+    to_make: list[Sequence[Call]] = []
     changed = 0
     for id_, calls in planned.items():
         cassette = opened[recording_of(id_)]
+        if id_ in carried:
+            continue
         if judge.provider == "callable":
-            complete = cassette.complete(id_)
-            of_other_code = complete and code.is_changed(cassette, id_)
-            to_make += [] if complete and not of_other_code else calls
-            changed += len(calls) if of_other_code else 0
+            recorded = RecordedTrial(id_, cassette.path, cassette.recordings)
+            is_complete = cassette.complete(id_)
+            is_changed = is_complete and (
+                is_given_otherwise(judge, calls, recorded) or code.is_changed(cassette, id_)
+            )
+            to_make.append([] if is_complete and not is_changed else calls)
+            changed += len(calls) if is_changed else 0
             continue
         requests = [endpoint.request_of(call) for call in calls]
         answered = 0
         with suppress(Abandoned):  # its first call is made again as well
             answered = answered_first(cassette, id_, [(r.method, r.url, r.body) for r in requests])
-        to_make += calls[answered:]
+        to_make.append(calls[answered:])
         changed += len(calls) - answered if cassette.complete(id_) else 0
     return to_make, changed
 

@@ -26,6 +26,7 @@ from pytest_judgesense.commands.options import (
     complain,
     judges_to_ask,
     number,
+    plans_of,
     registry_of,
     show,
     suites_named,
@@ -103,7 +104,8 @@ def run(options: argparse.Namespace) -> int:
     )
     begin = Processes if options.ray is None else lambda *limits: _Ray(options.ray, *limits)
     with closing(begin(*counted)) as pool:
-        outcome = run_job(job, pool, options.judge_cassettes, _watch(judge.name))
+        watch, plans = _watch(judge.name), plans_of(options)
+        outcome = run_job(job, pool, options.judge_cassettes, watch, plans)
     show(_lines(job, outcome, options.judge_cassettes))
     for error in outcome.errors:
         complain(error)
@@ -130,6 +132,8 @@ def _lines(job: Job, outcome: JobResult, folder: Path) -> Iterator[str]:
     yield f"judge {job.judge.name} on {suites}: {recorded}"
     shards = f"{job.shards} shard{'s' * (job.shards != 1)}"
     parts = [f"{outcome.made} asked, {outcome.retried} calls retried, {shards}"]
+    if outcome.carried:
+        parts.insert(0, f"{outcome.carried} answers carried over")
     if outcome.lost:
         parts.append(f"{outcome.lost} workers lost and their shards begun again")
     yield f"  {', '.join(parts)}: {folder / job.judge.slug}"

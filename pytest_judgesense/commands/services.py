@@ -11,6 +11,7 @@ from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.commands.live_calls import measure_by
 from pytest_judgesense.commands.options import (
     judges_to_ask,
+    plans_of,
     registry_of,
     show,
     suites_named,
@@ -45,7 +46,7 @@ def services_of(options: argparse.Namespace) -> Services:
 def _plan(options: argparse.Namespace, judge: JudgeSpec, suite: Suite) -> Iterable[str]:
     # An error of lint ends it: no price is asked for what cannot be measured.
     lint_notices(suite_for_judge(suite, judge), registry_of(options))
-    return plan_lines(judge, suite, options.judge_cassettes)
+    return plan_lines(judge, suite, options.judge_cassettes, plans_of(options))
 
 
 def _measured(

@@ -51,6 +51,12 @@ from pytest_judgesense.limits import toml_value
 _RETIRED: Final = "retired"
 
 
+def project_folder() -> Path:
+    """The folder of the project that a command works in: else the working folder."""
+    project = project_file(Path.cwd())
+    return project.parent if project else Path.cwd()
+
+
 def comes_along(judge: JudgeSpec) -> bool:
     """Whether the judge is exactly a language model with shipped recordings."""
     return judge.name in JUDGES and judge == judge_from_name(judge.name)

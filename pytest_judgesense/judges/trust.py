@@ -25,6 +25,7 @@ from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.errors import CodeNotRun, SendingRefused, UsageError
 from pytest_judgesense.files import project_file, read_text
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
+from pytest_judgesense.judges.resolving import project_folder
 from pytest_judgesense.judges.spec import JudgeSpec, Provider
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.builtin import builtin_suites
@@ -102,8 +103,7 @@ class Trust:
     @classmethod
     def here(cls, *typed: Path) -> Trust:
         """The rules for a command in the project of the working folder, given these paths."""
-        project = project_file(Path.cwd())
-        return cls.of(project.parent if project else Path.cwd(), typed)
+        return cls.of(project_folder(), typed)
 
     def refuse_suite(self, suite: Suite) -> None:
         """Raise `SendingRefused` if the suite or its items are neither the project's nor allowed.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_judgesense.asking import Asking, Inquiry
+from pytest_judgesense.carrying_over import Plans
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.suite_faults import lint_notices
@@ -270,6 +271,7 @@ class Measurements:
                 registry=self.registry,
                 trust=self.trust,
                 proves=self._settings.mode == "record" or self._settings.save_live is not None,
+                plans=Plans(self._settings.rootdir, self._settings.cassettes, self.registry.forms),
             )
             try:
                 yield cassettes, asking

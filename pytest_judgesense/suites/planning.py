@@ -26,6 +26,10 @@ from pytest_judgesense.trial import (
 _MOST_DIGITS: Final = 4_000
 _NUMBERS: Final = re.compile(r"(\d+)")
 _BOTH: Final[tuple[Order, ...]] = ("ab", "ba")
+# The question about a suite whose answers become the labels of its items.
+LABELS: Final = "labels"
+# The end of a trial's id.
+_SETTING: Final = re.compile(r"/((?:ab|ba)(?:/t[^/]+)?/r[0-9]+)$")
 
 
 class Shard(NamedTuple):
@@ -154,6 +158,17 @@ def _replicates(
 def recording_of(trial_id: str) -> str:
     """Name of the recording that holds a trial: the suite that its id begins with."""
     return trial_id.partition("/")[0]
+
+
+def recording_aside(question: str, suite: str) -> str:
+    """Name of the recording of a ``question`` about a suite that is no measurement of it."""
+    return f"{question}-{suite}"
+
+
+def setting_of(trial_id: str) -> str:
+    """Order, temperature and replicate as a trial's id says them, ``ab/t0.5/r2``; else nothing."""
+    match = _SETTING.search(trial_id)
+    return match[1] if match else ""
 
 
 def trial_order(trial_ids: Iterable[str]) -> list[str]:

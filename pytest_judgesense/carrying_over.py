@@ -10,14 +10,13 @@ recording as always, when they run.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from pytest_judgesense.cassettes.carrying import (
     FreeTrials,
@@ -43,7 +42,7 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer
-from pytest_judgesense.suites.builtin import builtin_suites, is_unpacked
+from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites, suite_files_below
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import (
@@ -55,11 +54,6 @@ from pytest_judgesense.suites.planning import (
 )
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
-
-_SUITE: Final = ".suite.toml"
-# Folders that hold no suites of the project, beside those whose names begin with a dot.
-_PASSED_OVER: Final = frozenset({"node_modules", "__pycache__"})
-_ENVIRONMENT: Final = "pyvenv.cfg"  # at the head of a virtual environment
 
 
 @dataclass(frozen=True)
@@ -307,7 +301,7 @@ def _planned_below(plans: Plans, judge: JudgeSpec, suite: Suite) -> _StillPlanne
         path for name, path in builtin_suites().items() if (folder / f"{name}.jsonl").is_file()
     )
     for path in dict.fromkeys((suite.path, *built_in, *suite_files_below(plans.root))):
-        planned.recordings.add(recording_aside(LABELS, path.name.removesuffix(_SUITE)))
+        planned.recordings.add(recording_aside(LABELS, path.name.removesuffix(SUITE_SUFFIX)))
         try:
             for preset in (None, *presets_of(path, plans.kinds)):
                 loaded = load_suite(path, preset, plans.kinds, labelled=False)
@@ -316,20 +310,5 @@ def _planned_below(plans: Plans, judge: JudgeSpec, suite: Suite) -> _StillPlanne
                     loaded = suite_for_judge(loaded, judge)
                 planned.trials |= {trial.id for trial in plan_trials(loaded)}
         except SuiteError:
-            planned.recordings.add(path.name.removesuffix(_SUITE))
+            planned.recordings.add(path.name.removesuffix(SUITE_SUFFIX))
     return planned
-
-
-def suite_files_below(root: Path) -> Iterator[Path]:
-    """The suite files of a project, in any folder but hidden ones and virtual environments."""
-    for place, folders, files in os.walk(root):
-        folder = Path(place)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name not in _PASSED_OVER
-            and not (folder / name / _ENVIRONMENT).exists()
-        )
-        paths = (folder / name for name in sorted(files) if name.endswith(_SUITE))
-        yield from (path for path in paths if not is_unpacked(path))

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from pytest_judgesense import measure
-from pytest_judgesense.carrying_over import Plans, carried_over, suite_files_below
+from pytest_judgesense.carrying_over import Plans, carried_over
 from pytest_judgesense.cassettes.exchange import CARRIED, GIVEN, LOOK_UP, Exchange
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.plan import Quote, quote
@@ -23,6 +23,7 @@ from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.shards import Job, Processes, run_job
+from pytest_judgesense.suites.builtin import suite_files_below
 from pytest_judgesense.suites.loading import _load, load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite

@@ -159,9 +159,9 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path, plans: Plans) ->
         )
     recorded = f"{now.calls - now.to_make} are recorded"
     if now.changed:
-        other = "for another request"
+        other = "with another request"
         if judge.provider == "callable":
-            other = "for other texts or with other code"
+            other = "with other texts or of other code"
         recorded += f"; {now.changed} are recorded {other}, and are asked again"
     more = ", one more for each malformed reply" if judge.repair else ""
     yield f"  calls to be made: {now.to_make} ({recorded}){more}"

@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.errors import CodeNotRun, SendingRefused, UsageError
-from pytest_judgesense.files import project_file, read_text
+from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import project_folder
 from pytest_judgesense.judges.spec import JudgeSpec, Provider

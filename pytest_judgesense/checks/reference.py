@@ -21,7 +21,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from pytest_judgesense.checks.regression import Comparison, Side, compare
+from pytest_judgesense.checks.outcome import MOST_MISSING
+from pytest_judgesense.checks.regression import NAMES, Comparison, Side, compare
 from pytest_judgesense.estimate import find_estimate, number_text
 from pytest_judgesense.measures.cell import answered
 from pytest_judgesense.measures.definition import Measure
@@ -143,14 +144,16 @@ class Reference:
         new: Side,
         measure: Measure,
         condition: Mapping[str, Any] | None,
-        most_missing: float,
+        most_missing: float = MOST_MISSING,
+        names: tuple[str, str] = NAMES,
     ) -> Comparison:
         """The comparison of a measure with today's: the worst of those that count."""
         under = dict(condition or {})
         whole, sides = self._sides(new)
         gone = not self.same_judge
         compared = [
-            compare(old, now, measure, under, most_missing, counts_gone=gone) for old, now in sides
+            compare(old, now, measure, under, most_missing, names, counts_gone=gone)
+            for old, now in sides
         ]
         measured = [each for each in compared if each.old.value is not None or each.blocked is None]
         comparison = _worst(measured or compared)

@@ -52,7 +52,7 @@ ChangeVerdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconc
 _Key: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 
 ALPHA: Final = 0.05
-_NAMES: Final = ("baseline", "session")  # what the two measurements are called
+NAMES: Final = ("baseline", "session")  # what the two measurements are called
 # The most clusters that may change unseen where "unchanged" rests on the jackknife.
 _UNSEEN: Final = 0.1
 # What two sessions cannot tell apart.
@@ -160,7 +160,7 @@ class Comparison:
     better: tuple[tuple[str, ...], ...] | None = None
     blocked: str | None = None
     notes: tuple[str, ...] = ()
-    names: tuple[str, str] = _NAMES
+    names: tuple[str, str] = NAMES
     shared: tuple[float, float] | None = None
     unseen: float = 0.0
 
@@ -359,7 +359,7 @@ def compare(
     measure: Measure,
     condition: Mapping[str, Any] | None = None,
     most_missing: float = MOST_MISSING,
-    names: tuple[str, str] = _NAMES,
+    names: tuple[str, str] = NAMES,
     *,
     counts_gone: bool = False,
 ) -> Comparison:

@@ -11,13 +11,14 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense import sections
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.baseline import Measured, changes, read_measured
 from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.explanation import flip_lines
+from pytest_judgesense.checks.reference import Reference
 from pytest_judgesense.checks.regression import Adjustment, Comparison, Side
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
@@ -107,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
     """Print the recordings beside those at a revision."""
-    old, new, changes_sent = [], [], {}
+    old, new, at_revision = [], [], {}
     with TemporaryDirectory(prefix="judgesense-revision-") as folder:
         root, name = Path.cwd(), options.old.removeprefix(REVISION)
         try:
@@ -130,15 +131,29 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
                 now, exchanges = _replayed(judge, suite, cassettes, options.seed, registry)
             old.append(past.measured)
             new.append(now)
-            changes = past.changes(exchanges)
-            changes_sent[judge.name, suite.name] = changes.lines
+            same = past.is_same_judge(judge, suite_for_judge(suite, judge), exchanges)
+            at_revision[judge.name, suite.name] = _AtRevision(
+                past.changes(exchanges).lines, past.reference(same_judge=same)
+            )
     if not old:
         return show(["nothing is compared"])
-    lines, regressed = _comparison_lines(old, new, options.margin, registry, changes_sent)
+    lines, regressed = _comparison_lines(old, new, options.margin, registry, at_revision)
     if options.no_code:
         lines.append("no code was run: the verdicts of functions are those that they had returned")
     show(lines)
     return BAR_FAILED if regressed else 0
+
+
+class _AtRevision(NamedTuple):
+    """A judge on a suite at a revision.
+
+    Attributes:
+        changes: what differs in what was sent, in the code and in the items, in lines.
+        reference: it, as checks compare with it.
+    """
+
+    changes: tuple[str, ...]
+    reference: Reference
 
 
 def _replayed(
@@ -198,12 +213,12 @@ def _comparison_lines(
     new: Sequence[Measured],
     margin: float | None,
     registry: Registry,
-    changes_sent: Mapping[tuple[str, str], Sequence[str]] = MappingProxyType({}),
+    at_revision: Mapping[tuple[str, str], _AtRevision] = MappingProxyType({}),
 ) -> tuple[list[str], bool]:
     """The output, and whether anything regressed.
 
     ``margin`` is the loss that is tolerated; ``None`` for the default of each measure.
-    ``changes_sent``: by judge and suite, what differs in what was sent, where that is known.
+    ``at_revision``: by judge and suite, the old measurements that are those of a revision.
     """
     pairs = _pairs(old, new)
     if not pairs:
@@ -216,11 +231,15 @@ def _comparison_lines(
     rows = []
     for pair, (then, now) in enumerate(pairs):
         called = _NAMES if then.judge == now.judge else _NAMES_OF_TWO
+        earlier = at_revision.get((now.judge, now.suite))
         for measure, condition in _rows(then, now, registry):
             of = registry.named(measure)
-            rows.append(
-                (pair, regression.compare(then.side, now.side, of, condition, names=called))
+            comparison = (
+                earlier.reference.compare(now.side, of, condition, names=called)
+                if earlier
+                else regression.compare(then.side, now.side, of, condition, names=called)
             )
+            rows.append((pair, comparison))
     # Holm's family: the measures with a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
     adjusted = dict(zip(judged, regression.adjust([rows[i] for i in judged]), strict=True))
@@ -230,7 +249,8 @@ def _comparison_lines(
         names = f"judges {then.judge} and {now.judge}" if apart else f"judge {then.judge}"
         lines += [f"{names}, suite {now.suite}"]
         changed = changes(then, now).lines
-        shown = changes_sent.get((now.judge, now.suite)) or changed or [_nothing_else(then, now)]
+        earlier = at_revision.get((now.judge, now.suite))
+        shown = (earlier and earlier.changes) or changed or [_nothing_else(then, now)]
         lines += [f"  {line}" for line in shown]
         lines.append(_row(*(_HEAD_OF_TWO if apart else _HEAD)))
         for index, (whose, comparison) in enumerate(rows):

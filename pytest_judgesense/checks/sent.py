@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from pytest_judgesense.cassettes.exchange import RETURN, RecordedRequest
+from pytest_judgesense.cassettes.exchange import CALL, RETURN, RecordedRequest
 from pytest_judgesense.limits import json_value
 
 SentPart: TypeAlias = Literal[
@@ -42,7 +42,7 @@ _BEFORE_MODEL: Final = ("models", "model", "deployments")
 _ALIGNED: Final = 50
 _MOST_LINES: Final = 40
 # Characters; a shorter text of an item may stand within other words.
-_LONG_TEXT: Final = 20
+LONG_TEXT: Final = 20
 
 # Of one trial: its requests in the order of its calls.
 Requests: TypeAlias = Sequence[RecordedRequest]
@@ -200,6 +200,43 @@ def prompt_texts(request: RecordedRequest) -> Iterator[tuple[SentPart, str]]:
             yield from ((_kind_of(part, message), text) for text in _strings(message))
 
 
+def texts_sent(request: RecordedRequest) -> list[tuple[SentPart, str]]:
+    """The texts of a request: of its prompts; else, in a body of another API, of all its fields.
+
+    Those of a function's call are the messages or the arguments that it was given.
+    """
+    if texts := list(prompt_texts(request)):
+        return texts
+    body: Any = request.body
+    if isinstance(body, str):
+        with suppress(ValueError):
+            body = json_value(body)
+    if isinstance(body, str):
+        return [("prompt", body)] if body.strip() else []
+    if request.method == CALL and isinstance(body, dict):
+        settings = body.get("settings")
+        body = settings.get("arguments") if isinstance(settings, dict) else None
+    fields = body if isinstance(body, dict) else {}
+    return [
+        ("prompt", text)
+        for name, value in fields.items()
+        if name not in _PARTS
+        for text in _named_strings(name, value)
+    ]
+
+
+def _named_strings(name: str, value: Any) -> Iterator[str]:
+    """The strings in a field, each with the field's name before it."""
+    if isinstance(value, str):
+        yield f"{name}: {value}"
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _named_strings(f"{name}.{key}", inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _named_strings(name, inner)
+
+
 def _kind_of(part: SentPart, message: Any) -> SentPart:
     """Whether a message of a field is of the prompt or of the system prompt."""
     role = message.get("role") if isinstance(message, dict) else None
@@ -240,7 +277,7 @@ def _replaced_in(text: str, part: str, by: str) -> str:
         end = place + len(part)
         before, after = text[place - 1 : place], text[end : end + 1]
         is_word = not (before.isalnum() or after.isalnum() or (before == "{" and after == "}"))
-        whole = is_word or len(part) > _LONG_TEXT
+        whole = is_word or len(part) > LONG_TEXT
         pieces += [text[start:place], by if whole else part]
         start = end
     return "".join([*pieces, text[start:]])
@@ -249,9 +286,23 @@ def _replaced_in(text: str, part: str, by: str) -> str:
 def masked(text: str, of_item: Texts) -> str:
     """A prompt with ``{{name}}`` in place of each text of its item; short ones as whole words."""
     for name, value in sorted(of_item.items(), key=lambda pair: -len(pair[1])):
-        if part := value.strip():
+        for part in _forms_in(text, value.strip()):
             text = _replaced_in(text, part, f"{{{{{name}}}}}")
     return text
+
+
+def _forms_in(text: str, part: str) -> Sequence[str]:
+    """How a part may stand in a prompt: as it is, else as a string of JSON has it."""
+    if not part:
+        return ()
+    if part in text:
+        return (part,)
+    return [json.dumps(part, ensure_ascii=ascii_alone)[1:-1] for ascii_alone in (False, True)]
+
+
+def holds(text: str, part: str) -> bool:
+    """Whether a prompt holds a text of its item; a short one as whole words."""
+    return masked(text, {"part": part}) != text
 
 
 def _plain(value: Any) -> str:

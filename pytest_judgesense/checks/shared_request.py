@@ -1,10 +1,9 @@
 """What the requests of a judge on a suite have in common: the judge that a calibration is of.
 
 It is told from what was sent, of a function as of a declared judge, and digested, so that a file
-can hold it without a text. In the prompts the texts of an item are ``{{name}}``; a line counts that
-a tenth of the trials of one wording have, and at least two of them, for what fewer have is of an
-item that was not shown as it stands. So are values of settings, which a request id is none of. The
-seed is left out: it counts replicates.
+can hold it without a text. The prompts are those of `shared_prompt`. A value of a setting counts
+that a tenth of the trials have, and at least two of them, which a request id is none of. The seed
+is left out: it counts replicates.
 """
 
 from __future__ import annotations
@@ -12,21 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from pytest_judgesense.cassettes.exchange import CALL, RETURN, Exchange, RecordedRequest
-from pytest_judgesense.checks.sent import Requests, SentPart, Texts, masked, parts_sent
+from pytest_judgesense.cassettes.exchange import Exchange
+from pytest_judgesense.checks.sent import SentPart, parts_sent
+from pytest_judgesense.checks.shared_prompt import SentTrial, enough, sent_trials, shared_prompts
 from pytest_judgesense.datasheet import digest
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
 
-_SHARE: Final = 0.1
 # Settings of more characters are shown by a digest.
 _LONGEST: Final = 60
 _SEED: Final = "seed"
-_PROMPTS: Final[tuple[SentPart, ...]] = ("system prompt", "prompt")
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,79 +59,40 @@ def request_shared(
         ``None`` where no request is recorded: of a function that is recorded by its return, or of
         the embedded judge that was computed.
     """
-    items = {item.id: item for item in suite.items}
-    asked: list[tuple[str, Requests, Texts]] = [
-        (trial.template, requests, items[trial.item].texts(trial.order))
-        for trial in trials
-        if (requests := _answered(recorded.get(trial.id, ())))
-    ]
+    sent = sent_trials(suite, trials, recorded)
     ignored = {name.removeprefix("body.") for name in judge.ignore}
-    return shared_of(asked, ignored) if asked else None
+    return shared_of(sent, ignored) if sent else None
 
 
-def shared_of(
-    asked: Sequence[tuple[str, Requests, Texts]], ignored: Collection[str] = ()
-) -> SharedRequest:
-    """What requests share.
-
-    Args:
-        asked: of each trial the id of its wording, its requests, and the texts of its item.
-        ignored: settings that do not count.
-    """
-    prompts: dict[str, list[list[str]]] = {}
+def shared_of(trials: Sequence[SentTrial], ignored: Collection[str] = ()) -> SharedRequest:
+    """What requests share; ``ignored`` are settings that do not count."""
     settings: dict[str, Counter[str]] = {}
     forms: dict[str, Counter[str]] = {}
     kinds: tuple[tuple[SentPart, dict[str, Counter[str]]], ...] = (
         ("settings", settings),
         ("reply form", forms),
     )
-    for wording, requests, texts in asked:
-        parts = parts_sent(requests)
-        lines = [
-            f"{part}: {line.strip()}"
-            for part in _PROMPTS
-            for text in parts.get(part, {}).values()
-            for line in masked(text, texts).splitlines()
-            if line.strip()
-        ]
-        prompts.setdefault(wording, []).append(lines)
+    for trial in trials:
+        parts = parts_sent(trial.requests)
         for part, values in kinds:
             for name, value in parts.get(part, {}).items():
                 if name not in ignored and name.rpartition(".")[-1] != _SEED:
                     shown = value if len(value) <= _LONGEST else digest(value)
                     values.setdefault(name, Counter())[shown] += 1
+    of_wordings = shared_prompts(trials).values()
     return SharedRequest(
-        digest(sorted({text for texts in prompts.values() for text in _shared_texts(texts)})),
-        _shared_values(settings, len(asked)),
-        digest(_shared_values(forms, len(asked))),
+        digest(sorted({prompt for prompts in of_wordings for prompt in prompts.shared})),
+        _shared_values(settings, len(trials)),
+        digest(_shared_values(forms, len(trials))),
     )
-
-
-def _answered(exchanges: Iterable[Exchange]) -> list[RecordedRequest]:
-    """The requests that were answered; a repetition after a fault is none of its own."""
-    return [
-        exchange.request
-        for exchange in exchanges
-        if exchange.answers and exchange.request.method not in (CALL, RETURN)
-    ]
-
-
-def _frequent(counts: Counter[_Value], of: int) -> set[_Value]:
-    """What enough of so many trials have."""
-    least = max(min(2, of), _SHARE * of)
-    return {value for value, count in counts.items() if count >= least}
-
-
-def _shared_texts(texts: Sequence[Sequence[str]]) -> set[str]:
-    """The prompts of one wording without the lines of single items."""
-    lines = _frequent(Counter(line for text in texts for line in {*text}), len(texts))
-    kept = ["\n".join(line for line in text if line in lines) for text in texts]
-    return _frequent(Counter(kept), len(texts))
 
 
 def _shared_values(values: Mapping[str, Counter[str]], of: int) -> dict[str, str]:
     """The values of each setting, where trials share some."""
-    shared = {name: sorted(_frequent(counts, of)) for name, counts in sorted(values.items())}
+    shared = {
+        name: sorted(value for value, count in counts.items() if count >= enough(of))
+        for name, counts in sorted(values.items())
+    }
     return {name: " or ".join(several) for name, several in shared.items() if several}
 
 

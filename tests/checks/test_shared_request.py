@@ -12,6 +12,7 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedRequest,
     RecordedResponse,
 )
+from pytest_judgesense.checks.shared_prompt import SentTrial
 from pytest_judgesense.checks.shared_request import (
     SharedRequest,
     different_settings,
@@ -30,9 +31,10 @@ OTHERS = [(f"who was king {n} of old", f"nobody knows of king {n}\nor asks") for
 
 def asked(
     texts: list[tuple[str, str]], prompt: str = PROMPT, wording: str = "t1", **settings: Any
-) -> list[tuple[str, list[RecordedRequest], dict[str, str]]]:
+) -> list[SentTrial]:
     return [
-        (
+        SentTrial(
+            question,
             wording,
             [chat(prompt.format(question=question, answer=answer), **settings)],
             {"question": question, "answer": answer},
@@ -77,7 +79,7 @@ def test_a_function_that_shortens_its_texts_is_told_by_the_lines_around_them() -
         cut = [(question[:-2], answer[:-2]) for question, answer in texts]
         sent = asked(cut, f"{rule}\n{PROMPT}")
         whole = [{"question": q, "answer": a} for q, a in texts]
-        return shared_of([(w, r, of) for (w, r, _), of in zip(sent, whole, strict=True)])
+        return shared_of([trial._replace(texts=of) for trial, of in zip(sent, whole, strict=True)])
 
     # Of 200 items no two have a line in common; a digit is cut off, so that many of ten would.
     texts = [(f"what is {n:>6} ??", f"{n:>6} it is !!") for n in range(200)]

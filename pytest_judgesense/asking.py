@@ -6,7 +6,7 @@ An `Inquiry` holds both for one judge on one suite; it is asked for some trials,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +21,6 @@ from pytest_judgesense.cassettes.exchange import Exchange, models_of
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.opening import Mode, open_cassette
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
-from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.cassettes.writing import OnRecorded, RecordingCassette
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -39,6 +38,7 @@ from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
+from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.rereading import ReadingOf, Rereading
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
@@ -134,6 +134,7 @@ class Inquiry:
         self.mode: Final[Mode] = mode
         self.answers: dict[str, Answer] = {}
         self.trials = trials
+        self._recorded: Mapping[str, Sequence[Exchange]] | None = None
         self._loop = loop
         self._asking = asking
         self._computed = 0
@@ -295,12 +296,12 @@ class Inquiry:
         """What the recording of a Python judge shows about it; for other judges the replies do."""
         if self.judge.provider != "callable":
             return {}, {}
-        return usage_and_settings(self._exchanges(trials))
+        return usage_and_settings(chain.from_iterable(self.recorded(trials).values()))
 
     def served(self, trials: Sequence[Trial]) -> dict[str, Counter[str]]:
         """Number of replies by requested model and by the model that they name."""
         if self.judge.provider == "callable":  # its model is known only from its calls
-            return models_of(self._exchanges(trials))
+            return models_of(chain.from_iterable(self.recorded(trials).values()))
         replies = [answer.reply for answer in self.answers.values()]
         named = (reply.model for reply in replies if isinstance(reply, Reply) and reply.model)
         return {self.judge.model: Counter(named)}
@@ -355,12 +356,17 @@ class Inquiry:
         if judgment.trial.id in self._counted:
             self._count(judgment)
 
-    def _exchanges(self, trials: Sequence[Trial]) -> Iterator[Exchange]:
-        wanted = {trial.id for trial in trials}
-        for cassette in self.cassettes.values():
-            for exchange in read_exchanges(cassette.path):
-                if exchange.trial in wanted:
-                    yield exchange
+    def recorded(self, trials: Sequence[Trial]) -> dict[str, Sequence[Exchange]]:
+        """What is recorded of the trials of a Python judge, which makes requests of its own.
+
+        It is read once, after `finish`; of other judges it is empty.
+        """
+        if self.judge.provider != "callable":
+            return {}
+        if self._recorded is None:
+            self._recorded = recorded_trials(cassette.path for cassette in self.cassettes.values())
+        ids = (trial.id for trial in trials)
+        return {id_: self._recorded[id_] for id_ in ids if id_ in self._recorded}
 
     def _is_asked(self, trial: Trial, cassette: Cassette) -> bool:
         """Whether a recording asks a trial, as far as is known before it does."""

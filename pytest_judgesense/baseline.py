@@ -127,7 +127,7 @@ def _suite_text(part: SavedSuite) -> str:
         "suite": sheet.suite,
         "digest": part.stimuli,
         "design": design_object(part.cell.design),
-        "prompts": sheet.prompts[sheet.suite],
+        "prompts": sheet.prompts.get(sheet.suite),
     }
     if sheet.max_tokens is not None:
         head["max_tokens"] = sheet.max_tokens
@@ -158,7 +158,7 @@ class _SuiteForm(BaseModel, extra="forbid", frozen=True, defer_build=True):
     suite: str
     digest: str
     design: dict[str, Any]
-    prompts: _PromptsForm
+    prompts: _PromptsForm | None
     recorded: tuple[str, str] | None = None
     max_tokens: int | None = None
     judgments: list[dict[str, Any]] = Field(min_length=1)
@@ -240,7 +240,8 @@ def _of_baseline(
             )
             measures = registry.measures_on(design.kind, of.suite)
             side = Side.of(Cell(name, of.suite, design, judgments, seed, measures))
-            texts = (of.digest, of.prompts.model_dump(), of.recorded)
+            prompts = None if of.prompts is None else of.prompts.model_dump()
+            texts = (of.digest, prompts, of.recorded)
             budget = of.max_tokens
             measured.append(
                 Measured(name, of.suite, judge.identity, side, *texts, max_tokens=budget)

@@ -279,7 +279,8 @@ class SuiteSheet:
 
     Attributes:
         judge: the judge's name as in files and node ids.
-        prompts: the prompts that were used, by suite; empty for a judgment log.
+        prompts: the prompts that were sent, by suite; empty where they are not known, as of a
+            judgment log, or of a function that makes no request.
         suite_digest: ``None`` for a judgment log.
         served: the models named in the replies.
         recorded: when the first and the last exchange were recorded.

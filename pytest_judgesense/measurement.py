@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_judgesense.asking import UNRESTRICTED, Asking, Inquiry
+from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.writing import RecordingCassette
+from pytest_judgesense.checks.asked import AskedTexts, requests_of
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.judgment_words import failure_lines
 from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_check
+from pytest_judgesense.checks.shared_prompt import prompts_sent
 from pytest_judgesense.checks.shared_request import request_shared
 from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
@@ -58,6 +61,10 @@ class Measurement:
         asked: the trials that were called in this session, each with its number of retries.
         oldest: the cassette with the oldest answer.
         cassettes: the files that hold the recorded exchanges.
+        prompts: those that were sent, without the texts of items; empty if they are not known, as
+            of a function that makes no request.
+        requests: of a Python judge by trial, see `requests_of`; empty for other judges, whose
+            requests are rendered here.
         settings: the settings that a Python judge used in its requests, in place of its table.
         stop: where it was stopped early; ``None`` if the whole suite was measured.
         error: why no check of the suite is judged: what was recorded does not replay, or a
@@ -78,6 +85,8 @@ class Measurement:
     oldest: Path | None = None
     cassettes: tuple[Path, ...] = ()
     registry: Registry = BUILT_IN
+    prompts: Mapping[str, Any] = field(default_factory=dict)
+    requests: Mapping[str, Sequence[RecordedRequest]] = field(default_factory=dict, repr=False)
     settings: Mapping[str, Any] = field(default_factory=dict)
     stop: Stop | None = None
     error: JudgesenseError | None = None
@@ -97,17 +106,36 @@ class Measurement:
 
     def prompt_of(self, trial_id: str) -> str:
         """The prompt of a trial, without roles."""
-        return "\n".join(m["content"] for m in self._messages(self._by_id[trial_id]))
+        trial = self._by_id[trial_id]
+        if self._asked is not None:
+            return self._asked.prompt_of(trial)
+        return "\n".join(m["content"] for m in self._messages(trial))
 
     def question_of(self, trial_id: str) -> str:
-        """The texts of a trial's item beside the answers; without such texts, the answers."""
-        item = self._items[self._by_id[trial_id].item]
+        """The texts of a trial's item beside the answers; without such texts, the answers.
+
+        Of a function, which may not send them all, those that it did.
+        """
+        trial = self._by_id[trial_id]
+        if self._asked is not None:
+            return self._asked.question_of(trial)
+        item = self._items[trial.item]
         texts = [text for text in item.fields.values() if text.strip()] or item.contents
         return " / ".join(texts)
 
     def contents_of(self, trial_id: str) -> tuple[str, ...]:
         """What was judged in a trial, in the item's own order."""
-        return tuple(self._items[self._by_id[trial_id].item].contents)
+        trial = self._by_id[trial_id]
+        if self._asked is not None:
+            return self._asked.contents_of(trial)
+        return tuple(self._items[trial.item].contents)
+
+    @cached_property
+    def _asked(self) -> AskedTexts | None:
+        """What a function sent; ``None`` of a judge whose requests are rendered here."""
+        if self.judge.provider != "callable":
+            return None
+        return AskedTexts(self._items, self.requests)
 
     @cached_property
     def _items(self) -> dict[str, Item]:
@@ -141,18 +169,11 @@ class Measurement:
     @cached_property
     def _bare(self) -> SuiteSheet:
         """The part without its tables, which may take longer than the estimates."""
-        suite = self.suite
-        prompts: dict[str, Any] = {
-            "system": suite.system,
-            "templates": {template.id: template.text for template in suite.templates},
-        }
-        if systems := {t.id: t.system for t in suite.templates if t.system is not None}:
-            prompts["systems"] = systems
         return SuiteSheet(
             judge=self.judge.slug,
             suite=self.suite.name,
             identity=identity_of(self.judge, self.suite) | dict(self.settings),
-            prompts={suite.name: prompts},
+            prompts={self.suite.name: self.prompts} if self.prompts else {},
             suite_digest=self.suite.digest,
             served=self.served,
             recorded=self.recorded,
@@ -228,7 +249,7 @@ def measure(
     judgments = inquiry.recorded_judgments(trials, usages)
     cell = cell_of(judge.name, inquiry.suite, judgments, seed, asking.registry)
     estimates, fault = _estimate(cell, end.stop, plan.trials)
-    served = inquiry.served(trials)
+    served, recorded = inquiry.served(trials), inquiry.recorded(trials)
     spans = inquiry.spans(trials)
     return Measurement(
         judge=judge,
@@ -253,6 +274,8 @@ def measure(
         ),
         asked=inquiry.made,
         registry=asking.registry,
+        prompts=_prompts(judge, inquiry.suite, trials, recorded),
+        requests={id_: requests_of(exchanges) for id_, exchanges in recorded.items()},
         settings=settings,
         stop=end.stop,
         error=fault or proof.error,
@@ -454,6 +477,24 @@ def _calls(plan: _Plan, judgments: Sequence[Judgment], answers: Mapping[str, Ans
     prompt, completion = calls.prompt_tokens or 0, calls.completion_tokens or 0
     cost = (prompt * prices.prompt + completion * prices.completion) / 1e6
     return replace(calls, cost_usd=cost)
+
+
+def _prompts(
+    judge: JudgeSpec,
+    suite: Suite,
+    trials: Sequence[Trial],
+    recorded: Mapping[str, Sequence[Exchange]],
+) -> dict[str, Any]:
+    """What was sent: the suite's templates, which are rendered; of a function what is recorded."""
+    if judge.provider == "callable":
+        return prompts_sent(suite, trials, recorded)
+    prompts: dict[str, Any] = {
+        "system": suite.system,
+        "templates": {template.id: template.text for template in suite.templates},
+    }
+    if systems := {t.id: t.system for t in suite.templates if t.system is not None}:
+        prompts["systems"] = systems
+    return prompts
 
 
 def _notices(plan: _Plan, mode: Mode) -> Iterator[str]:

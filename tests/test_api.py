@@ -9,13 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 
 from pytest_judgesense import Judge, measure
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.datasheet import JudgeSheet
 from pytest_judgesense.errors import LimitReached, MissingRecording, UsageError
 from pytest_judgesense.report.csv_tables import COLUMNS
+from tests.judges.endpoint import endpoint, says
 from tests.plugin.project import parity_suite
 
 
@@ -45,6 +48,33 @@ def test_a_datasheet_without_a_session(tmp_path: Path) -> None:
     assert check.measured.startswith("jss 0.67 [")
     assert check.example == "p2: t1 gives YES, t2 gives NO, label YES; asked: 2"
     assert not (tmp_path / "cassettes").exists()
+
+
+def test_the_prompt_of_a_function_is_what_it_sent(tmp_path: Path) -> None:
+    suite = parity_suite(tmp_path, checks="agreement_floor = 0.8", wordings=["{{number}}?"])
+
+    def measured(folder: str, prompt: str, mode: str = "record") -> JudgeSheet:
+        def judge(number: str) -> str:
+            body = {"messages": [{"role": "user", "content": prompt.format(number=number)}]}
+            reply = httpx.post(f"{server.url}/chat/completions", json=body).json()
+            return str(reply["choices"][0]["message"]["content"])
+
+        (sheet,) = measure(Judge("mine", judge), suite, mode=mode, cassettes=folder).judges
+        return sheet
+
+    with endpoint(says("NO")) as server:
+        first = measured("one", "Is {number} even?")
+        assert first.prompts != measured("two", "Is the number {number} even?").prompts
+        assert first.prompts == measured("three", "Is {number} even?", "live").prompts
+    assert first.prompts == measured("one", "Is {number} even?", "replay").prompts
+    assert first.parts[0].prompts["parity"]["templates"] == {"t1": "Is {{number}} even?"}
+    # Half of the numbers are even, and the first of these is 2.
+    assert first.checks[0].example == 'p2: replies "NO", label YES; asked: 2'
+
+
+def test_of_a_function_without_requests_no_prompt_is_known(tmp_path: Path) -> None:
+    sheet = measure(Judge("mine", even), parity_suite(tmp_path), mode="record")
+    assert sheet.judges[0].prompts is None
 
 
 def test_record_and_replay(tmp_path: Path) -> None:

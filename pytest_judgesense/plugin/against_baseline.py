@@ -182,7 +182,7 @@ class SavedBaseline:
             identity=now.sheet.identity,
             side=then.side,
             digest=stimuli_digest(now.suite),
-            prompts=now.sheet.prompts[now.suite.name],
+            prompts=now.sheet.prompts.get(now.suite.name),
         )
         return changes(then, measured)
 

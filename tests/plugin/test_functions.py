@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from .project import Project, no_traceback, parity_suite
@@ -47,6 +49,54 @@ def test_a_check_of_wordings_is_one_usage_error_where_the_function_takes_none(
         ]
     )
     no_traceback(result)
+
+
+ASKING = """
+import httpx
+from pytest_judgesense import Judge
+
+def even(number):
+    body = {{"messages": [{{"role": "user", "content": f"Halve {{number}}: YES or NO?"}}]}}
+    reply = httpx.post("{url}/chat/completions", json=body).json()
+    return reply["choices"][0]["message"]["content"]
+
+def pytest_judgesense_judges(config):
+    return [Judge("mine", even)]
+"""
+
+
+def test_what_a_function_sent_is_shown_and_not_the_wordings_of_the_suite(project: Project) -> None:
+    (project.path / "pyproject.toml").write_text("")
+    project.pytester.makeconftest(ASKING.format(url=project.server.base_url))
+    project.server.reply = lambda _: "NO"
+    parity_suite(project.path, checks="agreement_floor = 0.8")
+    result = project.run(
+        "parity.suite.toml",
+        "-vv",
+        "--judge-mode=record",
+        "--judge-datasheet=page.html",
+        "--judge-save-baseline=baseline.json",
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*asked: *Halve 2: YES or NO?", "*replied: NO"])
+    assert "even number" not in result.stdout.str()  # of the second wording
+    baseline = json.loads((project.path / "baseline.json").read_text())
+    prompts = baseline["judges"][0]["suites"][0]["prompts"]
+    assert prompts["templates"] == dict.fromkeys(("t1", "t2", "t3"), "Halve {{number}}: YES or NO?")
+
+
+def test_without_a_request_no_prompt_is_known_and_a_baseline_compares_all_the_same(
+    project: Project,
+) -> None:
+    declare(project, "number")
+    parity_suite(project.path, checks='agreement_floor = 0.8\nno_regression = "agreement"')
+    saved = ("parity.suite.toml", "--judge-mode=record", "--judge-save-baseline=baseline.json")
+    result = project.run(*saved)
+    result.stdout.fnmatch_lines(["*prompts unknown*"])
+    baseline = json.loads((project.path / "baseline.json").read_text())
+    assert baseline["judges"][0]["suites"][0]["prompts"] is None
+    again = project.run("parity.suite.toml", "--judge-baseline=baseline.json")
+    again.assert_outcomes(passed=2)
 
 
 def test_a_parameter_without_a_field_is_one_usage_error(

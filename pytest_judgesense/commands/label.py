@@ -40,6 +40,7 @@ from pytest_judgesense.commands.options import (
     FLAG,
     add_asking,
     judge_and_suite,
+    judges,
     judges_to_ask,
     registry_of,
     seed,
@@ -47,12 +48,14 @@ from pytest_judgesense.commands.options import (
     suites_named,
     trust_of,
 )
+from pytest_judgesense.commands.sent_questions import SentQuestions
 from pytest_judgesense.commands.sitting import Sitting
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.output import write_text
@@ -142,8 +145,14 @@ def _label_on_a_page(options: argparse.Namespace) -> int:
     the_seed = options.seed or 0
     changed = suite.uncounted.of_other_texts
     texts = {label.text for label in changed if label.person == options.person}
-    earlier = earlier_items(suite, texts, registry_of(options).forms)
-    sitting = Sitting(suite, options.person, _drawn(options, suite, the_seed), the_seed, earlier)
+    sitting = Sitting(
+        suite,
+        options.person,
+        _drawn(options, suite, the_seed),
+        the_seed,
+        earlier=earlier_items(suite, texts, registry_of(options).forms),
+        sent=SentQuestions.of(suite, _judges(options), options.judge_cassettes),
+    )
     sitting.state()  # a file that cannot be read is an error now
     persons = (answer.person for answer in read_people(sitting.path))
     refuse_spellings(suite.name, (*persons_of(suite.items), *persons, options.person))
@@ -195,6 +204,13 @@ def _drawn(options: argparse.Namespace, suite: Suite, the_seed: int) -> DrawnIte
     if options.draw == _DISPUTED:
         return drawn_as_disputed(suite, the_seed, _recorded(options, suite))
     return drawn_at_random(suite, the_seed, options.draw)
+
+
+def _judges(options: argparse.Namespace) -> list[JudgeSpec]:
+    """The judges that are named, else those that the project declares."""
+    if options.judge_name:
+        return judges(options, options.judge_name)
+    return [*declared_judges(Path.cwd(), registry_of(options).providers).values()]
 
 
 def _recorded(options: argparse.Namespace, suite: Suite) -> Iterator[Judgment]:

@@ -1,10 +1,10 @@
 """A person's sitting over a suite: what is shown of an item, and what is done with the answers.
 
-The person sees what a judge sees of an item, and never its label, its id, or what judges and other
-people say. Candidates of a pair are shown in an order that the seed draws for the person and item;
-answers are kept in the terms of the content. Each is appended to the file of people's labels before
-the next item is shown, so a sitting can end anywhere. An item whose text has changed since the
-person labelled it is shown again, with what differed.
+The person sees what a judge is sent about an item, and never its label, its id, or what judges and
+other people say. Candidates of a pair are shown in an order that the seed draws for the person and
+item; answers are kept in the terms of the content. Each is appended to the file of people's labels
+before the next item is shown, so a sitting can end anywhere. An item whose text has changed since
+the person labelled it is shown again, with what differed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.commands.label_sample import DrawnItems, drawn_number
+from pytest_judgesense.commands.sent_questions import SentQuestions, ShownPrompt
 from pytest_judgesense.errors import UsageError, well_formed
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import ids_by_text, matched
@@ -101,8 +102,29 @@ def _has_words(line: str) -> bool:
     return _PLACES.fullmatch(line) is None
 
 
+def _worded(prompt: str) -> str:
+    return "\n".join(filter(_has_words, prompt.split("\n")))
+
+
+def _named_places(prompt: str, item: Item) -> str:
+    """The words of a prompt that was sent; braces of its own are no places."""
+    words = _worded(prompt)
+    for name in item.texts("ab"):
+        words = words.replace(f"{{{{{name}}}}}", f"[{_SHOWN_AS.get(name, name)}]")
+    return words
+
+
 class Sitting:
-    """The items that were drawn, and one person's answers about them."""
+    """The items that were drawn, and one person's answers about them.
+
+    Args:
+        suite: of the items.
+        person: who answers.
+        draw: the items.
+        seed: of the orders.
+        earlier: items as they were, by the texts that the person labelled.
+        sent: the prompts of a function; ``None`` where the templates of the suite are sent.
+    """
 
     def __init__(
         self,
@@ -111,8 +133,8 @@ class Sitting:
         draw: DrawnItems,
         seed: int,
         earlier: Mapping[str, Item] | None = None,
+        sent: SentQuestions | None = None,
     ) -> None:
-        """``earlier``: items as they were, by the texts that the person labelled."""
         self.person = person
         self.path = people_file(suite.path)
         self.asks = asks_of(suite)
@@ -121,6 +143,7 @@ class Sitting:
         self._seed = seed
         self._earlier = earlier or {}
         self._ids_by_text = ids_by_text(suite.items)
+        self._sent = sent
         self._alone = Lock()  # the requests of pages come in threads
 
     def state(self) -> dict[str, Any]:
@@ -270,23 +293,34 @@ class Sitting:
 
     def _shown(self, item: Item, lines: Sequence[PersonLabel]) -> dict[str, Any]:
         """What is shown of an item: the question, its fields, its candidates, the last note."""
-        template = self._template(item)
+        prompt = self._prompt(item)
         candidates = item.contents[:: 1 if self._order(item) == "ab" else -1]
-        named = placeholders(template.text)
-        words = "\n".join(filter(_has_words, template.text.split("\n")))
-        words = fill(words, {name: f"[{_SHOWN_AS.get(name, name)}]" for name in named})
-        parts = (self._suite.system if template.system is None else template.system, words)
         notes = [
             line.note
             for line in lines
             if (line.item, line.person) == (item.id, self.person) and line.note
         ]
         return {
-            "question": "\n".join(part.strip() for part in parts if part.strip()),
-            "fields": [[name, text] for name, text in item.fields.items() if name in named],
+            "question": "\n".join(filter(None, map(str.strip, (prompt.system, prompt.words)))),
+            "fields": [[name, text] for name, text in item.fields.items() if name in prompt.fields],
             "candidates": list(candidates),
+            "notice": prompt.notice,
             "note": notes[-1] if notes else "",
         }
+
+    def _prompt(self, item: Item) -> ShownPrompt:
+        """The prompt with names in its places, without the lines that hold nothing else."""
+        template = self._template(item)
+        if self._sent is not None:
+            prompt = self._sent.shown(item, template.id)
+            system, words = (_named_places(text, item) for text in (prompt.system, prompt.words))
+            return prompt._replace(system=system, words=words)
+        named = placeholders(template.text)
+        words = fill(
+            _worded(template.text), {name: f"[{_SHOWN_AS.get(name, name)}]" for name in named}
+        )
+        system = self._suite.system if template.system is None else template.system
+        return ShownPrompt(system, words, named)
 
     def _template(self, item: Item) -> Template:
         """The first wording that asks about the item with its labels as they are, and shows all."""

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.commands.from_function import Items, id_column
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.stats.losses import PlannedComparison
@@ -184,7 +186,7 @@ def test_a_pair_of_equal_texts_is_written_and_lint_warns_of_it(folder: Folder) -
     assert done.returncode == 0
     shown = folder.run("judgesense", "lint", "suites/pairs/pairs.suite.toml").stdout
     assert "warning identical-sides: " in shown
-    assert "line-6" in shown
+    assert "items 4" in shown  # the fifth row, by the column nr
     assert ", 0 errors, " in shown
 
 
@@ -231,13 +233,17 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
     printed = folder.init(*MAPPED).stdout
     assert "understood: judge on 30 items of pairs.csv: pairwise" in printed
     assert "question is column prompt" in printed
+    assert "items are called by column nr" in printed
     assert "labels are in column better: answer_a 15, answer_b 15" in printed
     judge = declared_judges(folder.path)["judge"]
     assert judge.arguments == {"question": "task", "answer_a": "a", "answer_b": "b"}
     suite = folder.suite
     assert suite["stimuli"] == {
         "file": "../../pairs.csv",
-        "columns": {"task": "prompt", "a": "model_1", "b": "model_2", "label": "better"},
+        "columns": {
+            **{"task": "prompt", "a": "model_1", "b": "model_2"},
+            **{"label": "better", "id": "nr"},
+        },
     }
     # 30 items: a judge without error clears 0.1 with confidence from 22 clusters on, and 0.15 after
     # it has lost one item (0.149 of single pairs, 0.132 of two calls each). Of agreement it would
@@ -331,7 +337,7 @@ def test_grades_make_a_scale(tmp_path: Path) -> None:
     assert suite.space.labels == ("1", "2", "3", "4")
     assert suite.space.ordinal
     assert suite.items[3].fields == {"summary": "text 3"}
-    assert suite.items[3].id == "line-4"
+    assert (suite.items[3].id[:2], suite.items[3].place) == ("x-", "line 4")
 
 
 def test_no_and_yes_as_numbers_are_labels_and_a_bool_is_one_of_them(tmp_path: Path) -> None:
@@ -688,3 +694,42 @@ def test_what_needs_an_object_is_one_usage_error(
     assert remedy in done.stdout
     assert "self=" not in done.stdout
     assert not (objects / "suites").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows_of_file", "used", "column"),
+    [
+        # The first that is filled, different in every row, and without blanks.
+        ([("a b", "x", "t-1"), ("c d", "x", "t-2")], (), "ticket"),
+        ([("ab", "x", "t-1"), ("cd", "y", "t-2")], (), "text"),
+        ([("ab", "x", "t-1"), ("cd", "y", "t-2")], ("text", "label"), "ticket"),
+        ([("a b", "x", "t-1"), ("c d", "x", "t-1")], (), None),
+        ([("a b", "x", "t-1"), ("c d", "x", "")], (), None),
+        ([("a b", "x", "t 1"), ("c d", "x", "t 2")], (), None),
+    ],
+)
+def test_a_column_that_names_the_items_becomes_their_id(
+    rows_of_file: list[tuple[str, ...]], used: tuple[str, ...], column: str | None
+) -> None:
+    columns = ("text", "label", "ticket")
+    placed = [
+        (line, dict(zip(columns, row, strict=True)))
+        for line, row in enumerate(rows_of_file, start=2)
+    ]
+    assert id_column(Items(Path("x.csv"), placed), used) == column
+    with_ids = [(line, {**row, "id": f"{line}"}) for line, row in placed]
+    assert id_column(Items(Path("x.csv"), with_ids), used) is None
+
+
+def test_the_column_of_ids_is_written_into_the_suite_and_said(tmp_path: Path) -> None:
+    items = [
+        {"text": f"text {n}", "label": ("yes", "no")[n % 2], "ticket": f"T{n}"} for n in range(24)
+    ]
+    suite = written(tmp_path, "def judge(text): return True\n", "texts.csv", items)
+    assert [item.id for item in suite.items[:2]] == ["T0", "T1"]
+    assert 'id = "ticket"' in suite.path.read_text()
+    shutil.rmtree(tmp_path / "suites")
+    (tmp_path / "pyproject.toml").unlink()
+    given = ("init", "--callable", "own:judge", "--items", "texts.csv")
+    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    assert "items are called by column ticket" in done.stdout

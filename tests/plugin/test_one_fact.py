@@ -60,8 +60,8 @@ WRONG, SILENT, SLOT = 12, 8, 4
 def shop(project: Project) -> Project:
     (project.path / "pyproject.toml").write_text("")
     (project.path / "parity.suite.toml").unlink()
-    rows = [f"Question {n},better {n},worse {n},1" for n in range(12)]
-    (project.path / "pairs.csv").write_text("question,one,two,better\n" + "\n".join(rows))
+    rows = [f"p{n},Question {n},better {n},worse {n},1" for n in range(12)]
+    (project.path / "pairs.csv").write_text("id,question,one,two,better\n" + "\n".join(rows))
     (project.path / "shop.suite.toml").write_text(SUITE)
     project.pytester.makeconftest(CONFTEST)
     project.run("shop.suite.toml", "--judge-mode=record")
@@ -110,10 +110,10 @@ def test_an_example_has_label_question_and_reply_everywhere(shop: Project) -> No
     screen = ran(shop, "--judge-datasheet=x.html")
     evidence = screen[screen.index("replies that are not the label") :]
     # Wrong verdicts come before the replies that state none.
-    assert "shop/line-6/t1/ba/r1: A, content 2 (label content 1) asked: Question 4" in evidence
+    assert "shop/p4/t1/ba/r1: A, content 2 (label content 1) asked: Question 4" in evidence
     slot = screen[screen.index("pairs won by a slot") :]
-    assert "line-6/t1/ba/r1: A, content 2 (label content 1) replied: A" in slot
-    example = "line-6: A in both orders, label content 1; asked: Question 4"
+    assert "p4/t1/ba/r1: A, content 2 (label content 1) replied: A" in slot
+    example = "p4: A in both orders, label content 1; asked: Question 4"
     assert example in screen
     page = (shop.path / "x.html").read_text()
     assert example in page

@@ -44,10 +44,10 @@ def test_the_prompt_is_asked_whole_six_times_and_without_each_sentence_once(suit
         "s03": (SYSTEM, whole.replace("Care for evens.\n\n", "")),
         "s04": (SYSTEM, whole.replace("\nReply YES or NO.", "")),
     }
-    trials = [trial.id for trial in plan_trials(suite)][:10]
+    trials, name = [trial.id for trial in plan_trials(suite)][:10], suite.items[0].id
     assert trials == [
-        *(f"sentences/line-2/whole/ab/r{n}" for n in range(1, 7)),
-        *(f"sentences/line-2/s0{n}/ab/r1" for n in range(1, 5)),
+        *(f"sentences/{name}/whole/ab/r{n}" for n in range(1, 7)),
+        *(f"sentences/{name}/s0{n}/ab/r1" for n in range(1, 5)),
     ]
     assert plan_trials(suite)[6].condition == {"sentence": "s01"}
     assert lint_items(suite) == ()

@@ -42,7 +42,12 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer
-from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites, suite_files_below
+from pytest_judgesense.suites.builtin import (
+    SUITE_SUFFIX,
+    builtin_suites,
+    head_of,
+    suite_files_below,
+)
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import (
@@ -86,6 +91,8 @@ def carried_over(
     Raises:
         UsageError: a prompt of the judge is wrong.
     """
+    if head_of(suite.path).get("name") != suite.base:
+        return {}  # made by a command, which asks for answers of its own
     recordings = JudgeRecordings(plans.cassettes / judge.slug, Identity(judge.ignore))
     own = {trial.id for trial in planned}
     missing = [trial for trial in planned if trial.id not in recordings.trials]

@@ -164,7 +164,7 @@ class Past:
         gained = sum(answered(new) and not answered(old) for old, new in pairs)
         if not lost:
             return self.notices
-        verdicts = f"verdicts of {self.name} that are missing now: {lost}, new ones: {gained}"
+        verdicts = f"{lost} verdicts of {self.name} are missing now, and {gained} are new"
         return (*self.notices, verdicts)
 
     def _sent(self, now: ExchangesByTrial) -> tuple[list[SentChange], int]:
@@ -189,26 +189,20 @@ class Past:
     def _notices(self) -> Iterator[str]:
         matched, of = self.matched, len(self.then)
         if matched.gone:
-            yield f"gone since {self.name}: {_some(matched.gone)} of {of} items"
+            gone = f"{len(matched.gone)} of {of} items are gone since {self.name}"
+            yield f"{gone} {_named(matched.gone)}"
         if matched.edited:
-            yield (
-                f"with other texts than at {self.name}: {_some(matched.edited.values())} of {of} "
-                "items"
-            )
+            edited = [*matched.edited.values()]
+            others = f"{len(edited)} of {of} items have other texts than at {self.name}"
+            yield f"{others} {_named(edited)}"
         if kept := [now.id for then, now in self._edited if _keeps_label(then, now)]:
-            yield f"of these labelled as before: {_some(kept)}"
+            yield f"{len(kept)} of these have the label of then"
         if matched.new:
-            yield f"new, and not compared with {self.name}: {_some(matched.new)} items"
-        removed = [now.id for then, now in self._pairs if then.right and not now.right]
-        changed = [
-            now.id
-            for then, now in self._pairs
-            if then.right and now.right not in (None, then.right)
-        ]
-        if changed:
-            yield f"with other labels than at {self.name}: {_some(changed)} of {of} items"
-        if removed:
-            yield f"labelled at {self.name} and not now: {_some(removed)}; the labels count as then"
+            yield f"{len(matched.new)} new items are not compared {_named(matched.new)}"
+        if changed := [now.id for then, now in self._pairs if _is_relabelled(then, now)]:
+            yield f"{len(changed)} items have another label than at {self.name} {_named(changed)}"
+        if removed := [now.id for then, now in self._pairs if then.right and not now.right]:
+            yield f"{len(removed)} labels were removed and count as they were {_named(removed)}"
 
     @property
     def _edited(self) -> list[tuple[Item, Item]]:
@@ -224,10 +218,9 @@ def _is_relabelled(then: Item, now: Item) -> bool:
     return None not in (then.right, now.right) and then.right != now.right
 
 
-def _some(ids: Iterable[str]) -> str:
-    """How many items these are, and the first of them."""
-    listed = [*ids]
-    return f"{len(listed)} ({some(listed)})"
+def _named(items: Iterable[str]) -> str:
+    """The first of the items, behind their number."""
+    return f"({some(items)})"
 
 
 @dataclass(frozen=True)

@@ -17,17 +17,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.errors import JudgesenseError, UsageError
-from pytest_judgesense.files import read_text
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.local.models import JUDGES
 from pytest_judgesense.judges.resolving import declared_judges, retired_names
 from pytest_judgesense.judges.simulated.named_observers import PROFILES
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.limits import toml_value
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.repository import NoRevision
 from pytest_judgesense.revision import Revision
-from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites, suite_files_below
+from pytest_judgesense.suites.builtin import (
+    SUITE_SUFFIX,
+    builtin_suites,
+    head_of,
+    suite_files_below,
+)
 from pytest_judgesense.suites.suite import Suite
 
 _RECORDING: Final = ".jsonl"
@@ -57,7 +60,7 @@ class Declared:
             UsageError: a table of judges is wrong.
         """
         every = {judge.slug: judge for judge in judges}
-        heads = {path: _head_of(path) for path in suite_files_below(root)}
+        heads = {path: head_of(path) for path in suite_files_below(root)}
         for folder in {root, *(path.parent for path in heads)}:
             tables = declared_judges(folder, registry.providers)
             every |= {judge.slug: judge for judge in tables.values()}
@@ -94,7 +97,7 @@ class RecordedThen:
             if path.name.endswith(SUITE_SUFFIX):
                 with suppress(NoRevision):  # a link, which is no suite of its own
                     revision.write([path], folder)
-                    head = _head_of(revision.place_in(folder, path))
+                    head = head_of(revision.place_in(folder, path))
                     suites[head.get("name", "")].append(path)
         # Items stand beside their suite, and are no recordings.
         beside_suites = {path.parent for paths in suites.values() for path in paths}
@@ -222,11 +225,3 @@ class Successors:
 
 def _slug_of(name: str) -> str:
     return JudgeSpec(name, "", "").slug
-
-
-def _head_of(path: Path) -> dict[str, str]:
-    """What a suite file says of its names; nothing of a file that cannot be read."""
-    with suppress(OSError, ValueError, JudgesenseError):
-        table = toml_value(read_text(path))
-        return {key: table[key] for key in ("name", "was") if isinstance(table.get(key), str)}
-    return {}

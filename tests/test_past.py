@@ -136,10 +136,10 @@ def test_items_that_are_edited_gone_and_new_are_counted(root: Path, tmp_path: Pa
     }
     assert past.edited == {"parity/p1/t1/ab/r1", "parity/p1/t2/ab/r1"}
     assert past.notices == (
-        "gone since HEAD: 1 (p5) of 6 items",
-        "with other texts than at HEAD: 1 (p1) of 6 items",
-        "of these labelled as before: 1 (p1)",
-        "new, and not compared with HEAD: 1 (p9) items",
+        "1 of 6 items are gone since HEAD (p5)",
+        "1 of 6 items have other texts than at HEAD (p1)",
+        "1 of these have the label of then",
+        "1 new items are not compared (p9)",
     )
 
 
@@ -177,7 +177,7 @@ def test_a_corrected_label_is_no_change_of_the_judge(root: Path, tmp_path: Path)
         if estimate.measure == "agreement" and not estimate.condition
     ]
     assert agreement.value == 1.0  # it says NO of 2, and the label says so now
-    assert past.notices == ("with other labels than at HEAD: 1 (p2) of 6 items",)
+    assert past.notices == ("1 items have another label than at HEAD (p2)",)
     # Under the labels of then it is compared as well.
     assert {trial.id: trial.label for trial in past.labels.then.values()} == {
         "parity/p2/t1/ab/r1": "YES",
@@ -191,7 +191,7 @@ def test_a_label_that_was_removed_counts_as_it_was(root: Path, tmp_path: Path) -
     commit(root)
     write(root, NUMBERS.replace('"number": "2", "label": "YES"', '"number": "2"'))
     past = past_of(root, tmp_path / "then", judge)
-    assert past.notices == ("labelled at HEAD and not now: 1 (p2); the labels count as then",)
+    assert past.notices == ("1 labels were removed and count as they were (p2)",)
     assert past.labels.then == {}
     assert {trial.label for trial in past.labels.now.values()} == {"YES"}
     assert len(past.labels.now) == 2

@@ -319,8 +319,9 @@ class Family:
                 if each.check.kind.regression and not self.not_compared(each)
             ]
             outcome = self._baseline.outcome(member, family)
-            notices = self._baseline.notices(member)
-            self._collected.add_against(measurement, [*notices, *self._loosened(member)])
+            # One line each on the screen, however many causes there are.
+            told = map("; ".join, (self._baseline.notices(member), self._loosened(member)))
+            self._collected.add_against(measurement, [*filter(None, told)])
         elif check.kind.drift:
             assert self.history is not None, "without one it is not compared"
             outcome = self.history.outcome(check, measurement, rule)

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+
+from pytest_judgesense.files import read_text
+from pytest_judgesense.limits import toml_value
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
@@ -76,6 +80,14 @@ def suite_files_below(root: Path) -> Iterator[Path]:
         )
         paths = (folder / name for name in sorted(files) if name.endswith(SUITE_SUFFIX))
         yield from (path for path in paths if not is_unpacked(path))
+
+
+def head_of(path: Path) -> dict[str, str]:
+    """The ``name`` of a suite file, and what it ``was``; nothing of one that cannot be read."""
+    with suppress(OSError, ValueError):
+        table = toml_value(read_text(path))
+        return {key: table[key] for key in ("name", "was") if isinstance(table.get(key), str)}
+    return {}
 
 
 def cassettes_in(folder: Path, judge: str, names: Iterable[str]) -> dict[str, Path]:

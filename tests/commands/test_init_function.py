@@ -241,8 +241,11 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
     assert suite["stimuli"] == {
         "file": "../../pairs.csv",
         "columns": {
-            **{"task": "prompt", "a": "model_1", "b": "model_2"},
-            **{"label": "better", "id": "nr"},
+            "task": "prompt",
+            "a": "model_1",
+            "b": "model_2",
+            "label": "better",
+            "id": "nr",
         },
     }
     # 30 items: a judge without error clears 0.1 with confidence from 22 clusters on, and 0.15 after

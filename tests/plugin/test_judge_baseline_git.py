@@ -463,9 +463,11 @@ def test_the_first_screen_counts_what_is_not_compared(
     committed.record()
     result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *workers)
     screen = " ".join(result.stdout.str().partition(" judge datasheet ")[2].split())
-    assert "notice: parity: gone since HEAD: 1 (p1) of 6 items" in screen
-    assert "notice: parity: with other texts than at HEAD: 1 (p2) of 6 items" in screen
-    assert "notice: parity: new, and not compared with HEAD: 2 (n71, n73) items" in screen
+    assert (
+        "notice: parity: 1 of 6 items are gone since HEAD (p1); 1 of 6 items have other texts than "
+        "at HEAD (p2); 1 of these have the label of then; 2 new items are not compared (n71, n73); "
+        "1 items have another label than at HEAD (p3)"
+    ) in screen
     # The same judge: what its data are now is no way around the comparison.
     result.assert_outcomes(passed=2)
     no_traceback(result)

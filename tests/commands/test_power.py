@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom, norm
 
+from pytest_judgesense.carrying_over import Plans
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.commands.power import (
@@ -21,6 +22,7 @@ from pytest_judgesense.commands.power import (
 )
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.measurement import cell_of
@@ -340,7 +342,7 @@ def _vacuum() -> Cell:
 def test_a_plan_counts_what_is_not_recorded_and_what_it_costs(tmp_path: Path) -> None:
     suite = suite_of("coherence")
     judge = JudgeSpec("mine", "openai", "some-model", max_tokens=10, prices=Prices(1.0, 10.0))
-    lines = list(plan_lines(judge, suite, tmp_path))
+    lines = list(plan_lines(judge, suite, tmp_path, Plans(tmp_path, tmp_path, BUILT_IN.kinds)))
     assert lines[1] == "  trials: 200, of 40 items, 5 templates"
     assert lines[2] == "  calls to be made: 200 (0 are recorded)"
     tokens = int(lines[3].split()[2])
@@ -350,8 +352,10 @@ def test_a_plan_counts_what_is_not_recorded_and_what_it_costs(tmp_path: Path) ->
     assert lines[4] == f"  cost: {low:.4f} to {low + 0.02:.4f} USD"
 
 
-def test_a_plan_of_what_is_recorded_costs_nothing() -> None:
-    lines = list(plan_lines(judge_from_name("embedded:clean"), suite_of("coherence"), CASSETTES))
+def test_a_plan_of_what_is_recorded_costs_nothing(tmp_path: Path) -> None:
+    plans = Plans(tmp_path, CASSETTES, BUILT_IN.kinds)
+    judge = judge_from_name("embedded:clean")
+    lines = list(plan_lines(judge, suite_of("coherence"), CASSETTES, plans))
     assert lines[2] == "  calls to be made: 0 (200 are recorded)"
 
 

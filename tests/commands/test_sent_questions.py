@@ -60,7 +60,7 @@ def record(suite: Suite, sent: Callable[[Trial, dict[str, str]], list[RecordedRe
 
 def state(suite: Suite, cassettes: Path, *judges: JudgeSpec) -> dict[str, Any]:
     sent = SentQuestions.of(suite, judges or [FUNCTION], cassettes)
-    return Sitting(suite, "anna", drawn_at_random(suite, 0), 0, sent).state()
+    return Sitting(suite, "anna", drawn_at_random(suite, 0), 0, sent=sent).state()
 
 
 def test_the_page_shows_what_was_sent_and_no_template(suite: Suite) -> None:

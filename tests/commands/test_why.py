@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +88,7 @@ def server() -> Iterator[ChatServer]:
 def folder(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "whyjudge", raising=False)  # that of the test before
     monkeypatch.setenv("OPENAI_API_KEY", "sk-own-0123456789abcdef")
     (tmp_path / "pyproject.toml").write_text(
         f"""[tool.judgesense.judges.model]

@@ -213,7 +213,7 @@ def test_suites_and_their_items(name: str) -> None:
         ("exchange", {"trial": "a", "call": 0}),
         ("datasheet", {"schema": "judgesense/datasheet/2"}),
         ("baseline", {"schema": "judgesense/baseline/1", "seed": 0, "versions": {}, "judges": []}),
-        ("item", {"task": "no id"}),
+        ("item", {"id": "", "task": "an empty id"}),
     ],
 )
 def test_what_is_wrong_is_refused(name: str, value: dict[str, Any]) -> None:

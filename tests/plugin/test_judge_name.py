@@ -72,13 +72,18 @@ def test_a_declared_judge_asks_its_endpoint_with_its_settings(project: Project) 
         assert body["messages"][0] == {"role": "system", "content": "Be brief."}
 
 
-def test_a_python_object_of_conftest_is_recorded_and_replayed(pytester: pytest.Pytester) -> None:
+def test_a_python_object_of_conftest_is_recorded_and_replayed(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parity_suite(pytester.path)
-    pytester.makeconftest(PYTHON_JUDGE)
+    pytester.makeconftest(
+        "import os\n"
+        + PYTHON_JUDGE.replace("    number =", "    assert 'OFF' not in os.environ\n    number =")
+    )
     assert _ids(pytester) == [f"parity.suite.toml::mine::{CHECK}"]
     run(pytester, "parity.suite.toml", "--judge-mode", "record").assert_outcomes(passed=1)
     # Replayed, it is not called: it could not answer any more.
-    pytester.makeconftest(PYTHON_JUDGE.replace("    number =", "    1 / 0\n    number ="))
+    monkeypatch.setenv("OFF", "1")
     run(pytester, "parity.suite.toml").assert_outcomes(passed=1)
 
 

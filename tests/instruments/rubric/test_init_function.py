@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import shlex
+import sys
 import tomllib
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -54,6 +55,7 @@ def rows() -> list[dict[str, str]]:
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "myapp", raising=False)  # that of the test before
     (tmp_path / "myapp.py").write_text(MODULE, encoding="utf-8")
     write(rows())
 

@@ -17,14 +17,14 @@ from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.baseline import Measured
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
-from pytest_judgesense.checks.reference import ComparedLabels, Reference
+from pytest_judgesense.checks.reference import ComparedLabels, Reference, design_as_then
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.calls import identity_of, judgment_of
-from pytest_judgesense.judges.code_digest import code_change, is_code_of
+from pytest_judgesense.judges.code_digest import code_change, is_code_of, of_other_code
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
 from pytest_judgesense.judges.resolving import declared_judges
@@ -40,12 +40,17 @@ from pytest_judgesense.suites.builtin import builtin_cassette, is_built_in
 from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.matched import MatchedItems, match_items, match_trials
+from pytest_judgesense.suites.matched import (
+    MatchedItems,
+    match_items,
+    match_templates,
+    match_trials,
+)
 from pytest_judgesense.suites.people import people_file
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.suites.taken import files_of_module
-from pytest_judgesense.trial import Judgment, Trial
+from pytest_judgesense.trial import Design, Judgment, Trial
 
 _PROJECT: Final = "pyproject.toml"
 _CALLABLE: Final = "callable"
@@ -72,6 +77,7 @@ class Past:
         again: by the id of a trial of then, the trial of today that asks it again.
         matched: the items of then and of today.
         then: the items of then by id; ``now``: those of today.
+        design: of today, with what was counted then; ``None`` if that is the same.
     """
 
     measured: Measured
@@ -82,6 +88,7 @@ class Past:
     then: Mapping[str, Item]
     now: Mapping[str, Item]
     name: str
+    design: Design | None = None
 
     def measures(self, check: Check) -> bool:
         """Whether what a check compares had a value."""
@@ -107,9 +114,27 @@ class Past:
             (trial, then[trial.item], self.now[trial.item]) for trial in self.again.values()
         )
 
-    def reference(self, *, same_judge: bool) -> Reference:
-        """It, as checks compare with it."""
-        return Reference(self.measured.side, self.edited, self.labels, same_judge)
+    def reference(self, judge: JudgeSpec, suite: Suite, now: ExchangesByTrial) -> Reference:
+        """It, as checks compare the judge of today with it; the arguments of `is_same_judge`."""
+        same_judge = self.is_same_judge(judge, suite, now)
+        blocked = self._newly_of_any_code(judge, now)
+        return Reference(
+            self.measured.side, self.edited, self.labels, self.design, same_judge, blocked
+        )
+
+    def _newly_of_any_code(self, judge: JudgeSpec, now: ExchangesByTrial) -> str:
+        """That returns of other code are taken and were not then; empty where none are."""
+        if judge.code != "any" or self.judge.code == "any":
+            return ""
+        other = of_other_code(
+            judge, (now[trial.id] for trial in self.again.values() if trial.id in now)
+        )
+        return (
+            f'{other} returns are of other code, and code = "any" was not there at {self.name}: '
+            "record them again, or allow it in a separate commit"
+            if other
+            else ""
+        )
 
     def changes(self, now: ExchangesByTrial) -> Changes:
         """What differs from what is sent ``now``, and in the code, in the trials that both have."""
@@ -313,8 +338,10 @@ class PastReader:
         identity = identity_of(judge_then, suite_then)
         measured = _measured(judge, now, identity, judgments, self.seed, self.registry)
         then, today = ({item.id: item for item in of.items} for of in (suite_then, now))
+        templates = match_templates(suite_then.templates, now.templates)
+        design = design_as_then(suite_then.design, now.design, templates)
         return Past(
-            measured, judge_then, exchanges, again, matched, then, today, self.revision.name
+            measured, judge_then, exchanges, again, matched, then, today, self.revision.name, design
         )
 
     def _slug(self, judge: JudgeSpec, suite: Suite) -> str:

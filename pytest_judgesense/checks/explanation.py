@@ -260,7 +260,8 @@ class RegressionExplanation(Explanation):
         if verdict == "regressed":
             moved = f"worse than {against}: {measure} {then} to {now}{_ends_text(compared)}"
         else:
-            moved = f"{measure} {moved} since {against}: {verdict}"
+            why = f", {compared.blocked}" if compared.blocked else ""
+            moved = f"{measure} {moved} since {against}: {verdict}{why}"
         return printable(f"{moved}; {summary}" if summary else moved)
 
     @cached_property

@@ -5,7 +5,8 @@ wants to pass:
 
 * **Edited items**, known by their ids, stay units. A loss with them, or without them, is a loss.
 * **Labels** that have changed are those of then and those of now: a loss under either is a loss. A
-  label that was removed counts as it was.
+  label that was removed counts as it was. So is the **design**: the pairs of wordings that are
+  compared, the cut of a scale, a pass mark, weights.
 * **Units that are gone**, and verdicts that are missing now less those that were missing then, are
   counted. Above a twentieth of the units of then, or with the edited ones above a fifth, nothing is
   decided, whatever the policy: so many could hide a loss of about that size.
@@ -27,7 +28,7 @@ from pytest_judgesense.estimate import find_estimate, number_text
 from pytest_judgesense.measures.cell import answered
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.trial import Trial
+from pytest_judgesense.trial import Design, Trial
 
 # Trials by their ids, with other labels than their judgments have.
 Relabelled: TypeAlias = Mapping[str, Trial]
@@ -36,7 +37,11 @@ _Sides: TypeAlias = tuple[Side, Side]
 
 MOST_LOST: Final = 1 / 20
 MOST_EDITED: Final = 1 / 5
-_SEPARATELY: Final = "correct labels in a commit of their own"
+# What of a design decides what is counted, and not what a judge is asked or may answer.
+_COUNTED: Final = (
+    *("pairs", "excluded", "unsure", "cut", "ddof", "weights", "effect_threshold", "pass_mark"),
+    *("criteria", "forms", "labelled"),
+)
 
 
 class ComparedLabels(NamedTuple):
@@ -90,6 +95,44 @@ def _as_then(trial: Trial, then: Item, now: Item) -> Trial:
     )
 
 
+def design_as_then(then: Design, now: Design, templates: Mapping[str, str]) -> Design | None:
+    """The design of today, counted as it was.
+
+    Args:
+        then: as it was.
+        now: as it is.
+        templates: by the id of then, the id of now of each wording that is still there.
+
+    Returns:
+        ``None`` where nothing is counted otherwise, or where other answers may be given, so that
+        those of today cannot be counted as then.
+    """
+
+    def renamed(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        return tuple((templates[a], templates[b]) for a, b in pairs if {a, b} <= templates.keys())
+
+    assert not isinstance(then.pairs, str), "the design of a suite lists its pairs"
+    moved = replace(
+        then,
+        pairs=renamed(then.pairs),
+        excluded=renamed(then.excluded),
+        unsure=renamed(then.unsure),
+        forms=tuple(
+            replace(form, template=templates[form.template])
+            for form in then.forms
+            if form.template in templates
+        ),
+    )
+    counted = replace(now, **{name: getattr(moved, name) for name in _COUNTED})
+    return counted if counted != now and _answers(then) == _answers(now) else None
+
+
+def _answers(design: Design) -> tuple[object, ...]:
+    """What decides which answers there are."""
+    criteria = tuple((criterion.name, criterion.labels) for criterion in design.criteria)
+    return design.kind, design.labels, design.ordinal, design.pairwise, criteria
+
+
 class Losses(NamedTuple):
     """What of the units of then is not there, or not as it was.
 
@@ -130,13 +173,17 @@ class Reference:
         side: all its judgments: those of trials that are asked again under the trials of today.
         edited: ids of the trials of today whose items have other texts than then.
         labels: under which the trials of today are compared.
+        design: of today, with what was counted then; ``None`` if that is the same.
         same_judge: whether the judge is known to be the one of then.
+        blocked: why nothing is decided, whatever the numbers; empty for no reason.
     """
 
     side: Side
     edited: frozenset[str] = frozenset()
     labels: ComparedLabels = ComparedLabels(MappingProxyType({}), MappingProxyType({}))
+    design: Design | None = None
     same_judge: bool = False
+    blocked: str = ""
     _ways: dict[int, tuple[_Sides, list[_Sides]]] = field(default_factory=dict, repr=False)
 
     def compare(
@@ -158,10 +205,10 @@ class Reference:
         measured = [each for each in compared if each.old.value is not None or each.blocked is None]
         comparison = _worst(measured or compared)
         notes = [*comparison.notes]
-        if self.labels.then and (words := _both(compared[0], compared[-1])):
-            notes.append(f"{words}; {_SEPARATELY}")
+        if words := self._both(compared[0], compared[-1]):
+            notes.append(words)
         losses = losses_of(*whole, self.edited, measure, under)
-        blocked = comparison.blocked
+        blocked = "; ".join(filter(None, [self.blocked, comparison.blocked])) or None
         if losses.words and (self.same_judge or not losses.are_too_many):
             notes.append(losses.words)
         elif losses.words:
@@ -178,10 +225,38 @@ class Reference:
                 without = _without(*whole, self.edited)
                 # Of the same judge other texts may be harder: what it says of them is no change.
                 ways = [without] if self.same_judge else [whole, without]
-            if self.labels.then:
-                ways += [_relabelled(*way, self.labels.then) for way in ways]
+            if self.labels.then or self.design:
+                ways += [
+                    _as_designed(*_relabelled(*way, self.labels.then), self.design) for way in ways
+                ]
             self._ways[id(new)] = whole, ways
         return self._ways[id(new)]
+
+    def _both(self, now: Comparison, then: Comparison) -> str:
+        """The values as they are counted now and then, where these differ."""
+        if not (self.labels.then or self.design) or now.values == then.values:
+            return ""
+        as_then, as_now = (
+            " -> ".join("none" if value is None else number_text(value) for value in each.values)
+            for each in (then, now)
+        )
+        words = {"labels": bool(self.labels.then), "design": self.design is not None}
+        changed = " and ".join(word for word, differs in words.items() if differs)
+        return (
+            f"under the {changed} of then {as_then}, of now {as_now}; "
+            f"change the {changed} in a separate commit"
+        )
+
+
+def _as_designed(old: Side, new: Side, design: Design | None) -> _Sides:
+    """Both sides, counted as a design says."""
+
+    def designed(side: Side) -> Side:
+        if design is None or side.cell is None:
+            return side
+        return Side.of(replace(side.cell, design=design))
+
+    return designed(old), designed(new)
 
 
 def _relabelled(old: Side, new: Side, trials: Relabelled) -> _Sides:
@@ -226,17 +301,6 @@ def _worst(compared: list[Comparison]) -> Comparison:
     blocked = next((each.blocked for each in compared if each.blocked), None)
     identical = all(each.identical for each in compared)
     return replace(worst, difference=difference, blocked=blocked, identical=identical)
-
-
-def _both(now: Comparison, then: Comparison) -> str:
-    """The values under the labels of now and of then, where these differ."""
-    if now.values == then.values:
-        return ""
-    shown = [
-        " -> ".join("none" if value is None else number_text(value) for value in each.values)
-        for each in (then, now)
-    ]
-    return f"under the labels of then {shown[0]}, under those of now {shown[1]}"
 
 
 def losses_of(

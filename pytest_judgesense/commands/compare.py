@@ -131,9 +131,9 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
                 now, exchanges = _replayed(judge, suite, cassettes, options.seed, registry)
             old.append(past.measured)
             new.append(now)
-            same = past.is_same_judge(judge, suite_for_judge(suite, judge), exchanges)
+            own_suite = suite_for_judge(suite, judge)
             at_revision[judge.name, suite.name] = _AtRevision(
-                past.changes(exchanges).lines, past.reference(same_judge=same)
+                past.changes(exchanges).lines, past.reference(judge, own_suite, exchanges)
             )
     if not old:
         return show(["nothing is compared"])

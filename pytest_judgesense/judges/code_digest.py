@@ -224,6 +224,13 @@ def is_code_of(judge: JudgeSpec, trials: Iterable[Sequence[Exchange]]) -> bool:
     return not any(today.changed(state) for state in distinct.values())
 
 
+def of_other_code(judge: JudgeSpec, trials: Iterable[Sequence[Exchange]]) -> int:
+    """How many of these trials made no request and are not known to be of the code of today."""
+    today = JudgeCode(judge)
+    returned = ([each for each in of if each.request.method == CALL] for of in trials)
+    return sum(bool(today.changed_since(exchanges)) for exchanges in returned)
+
+
 def _code_of(exchanges: Iterable[Exchange]) -> Mapping[str, str] | None:
     """The digests by file that the returns of a trial hold; ``None`` if they hold none."""
     states = [exchange.code for exchange in exchanges]

@@ -238,8 +238,7 @@ class RevisionBaseline:
     ) -> Reference:
         """The recording, and whether it is of the same judge."""
         past = self.reader.past(member.judge, member.suite)
-        same = past.is_same_judge(now.judge, now.suite, recorded_trials(now.cassettes))
-        return past.reference(same_judge=same)
+        return past.reference(now.judge, now.suite, recorded_trials(now.cassettes))
 
     def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
         """What differs in what was sent in the trials that both have."""

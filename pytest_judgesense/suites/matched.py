@@ -90,7 +90,7 @@ def _is_stated(item: Item | None) -> bool:
 
 def match_trials(then: Suite, now: Suite, items: MatchedItems) -> dict[str, Trial]:
     """By the id of a trial of ``then``, the trial of ``now`` that asks it again."""
-    templates = _match_templates(then.templates, now.templates)
+    templates = match_templates(then.templates, now.templates)
     asked = {_key(trial, trial.item, trial.template): trial for trial in plan_trials(now)}
     item_now = items.now
     again: dict[str, Trial] = {}
@@ -102,7 +102,7 @@ def match_trials(then: Suite, now: Suite, items: MatchedItems) -> dict[str, Tria
     return again
 
 
-def _match_templates(then: Sequence[Template], now: Sequence[Template]) -> dict[str, str]:
+def match_templates(then: Sequence[Template], now: Sequence[Template]) -> dict[str, str]:
     """By the id of then, the id of now of each wording that is still there."""
     ids_now = {template.id for template in now}
     same = {template.id: template.id for template in then if template.id in ids_now}

@@ -11,13 +11,19 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.checks.reference import ComparedLabels, Losses, Reference, losses_of
+from pytest_judgesense.checks.reference import (
+    ComparedLabels,
+    Losses,
+    Reference,
+    design_as_then,
+    losses_of,
+)
 from pytest_judgesense.checks.regression import Comparison, Side, adjust
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.trial import Judgment, Trial
-from tests.measures.building import YES_NO, cell, judgment
+from pytest_judgesense.trial import Design, Judgment, Trial
+from tests.measures.building import GRADES, YES_NO, cell, judgment
 
 ITEMS = 60
 TRUTH = {f"i{n:02}": ("NO", "YES")[n % 2] for n in range(ITEMS)}
@@ -231,8 +237,8 @@ def test_labels_that_follow_the_judge_hide_no_loss() -> None:
     assert verdict(comparison) == "regressed"
     assert comparison.values == (1.0, 40 / 60)
     assert comparison.notes[-1] == (
-        "under the labels of then 1.000 -> 0.667, under those of now 0.667 -> 1.000; "
-        "correct labels in a commit of their own"
+        "under the labels of then 1.000 -> 0.667, of now 0.667 -> 1.000; "
+        "change the labels in a separate commit"
     )
 
 
@@ -280,6 +286,66 @@ def test_a_label_that_is_new_is_compared_today_alone() -> None:
     )
     comparison = compared(Reference(Side.of(old), labels=labels), new)
     assert verdict(comparison) == "regressed"
+
+
+ALL_PAIRS = (("t1", "t2"), ("t2", "t3"), ("t3", "t1"))
+
+
+def in_three_wordings(design: Design, flipped: Iterable[int] = ()) -> Cell:
+    """A judge that says the opposite of some items under the third wording."""
+    flips = {*flipped}
+    return cell(
+        design,
+        [
+            judgment(
+                item,
+                OTHER[label] if template == "t3" and place in flips else label,
+                template=template,
+                label=label,
+                pairwise=False,
+            )
+            for place, (item, label) in enumerate(TRUTH.items())
+            for template in ("t1", "t2", "t3")
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    "narrower",
+    [
+        replace(YES_NO, pairs=(("t1", "t2"),)),
+        replace(YES_NO, pairs=ALL_PAIRS, excluded=ALL_PAIRS[1:]),  # a review of the branch
+    ],
+)
+def test_pairs_that_are_compared_no_more_hide_no_loss(narrower: Design) -> None:
+    then = replace(YES_NO, pairs=ALL_PAIRS)
+    design = design_as_then(then, narrower, {name: name for name in ("t1", "t2", "t3")})
+    old, new = in_three_wordings(narrower), in_three_wordings(narrower, range(20))
+    assert compared(Reference(Side.of(old)), new, "jss").values == (1.0, 1.0)
+    comparison = compared(Reference(Side.of(old), design=design), new, "jss")
+    assert verdict(comparison) == "regressed"
+    # Two of the three pairs differ on 20 of 60 items: 140 of 180 agree.
+    assert comparison.values == (1.0, 140 / 180)
+    assert comparison.notes[-1] == (
+        "under the design of then 1.000 -> 0.778, of now 1.000 -> 1.000; "
+        "change the design in a separate commit"
+    )
+
+
+def test_a_design_counts_as_then_what_wordings_are_called_now() -> None:
+    then = replace(YES_NO, pairs=(("t1", "t2"), ("t2", "t3")), excluded=(("t2", "t3"),))
+    now = replace(YES_NO, pairs=(("a", "b"),))
+    # One that is gone is in no pair.
+    assert design_as_then(then, now, {"t1": "a", "t2": "b"}) is None
+    counted = design_as_then(then, now, {"t1": "a", "t2": "b", "t3": "c"})
+    assert counted == replace(YES_NO, pairs=(("a", "b"), ("b", "c")), excluded=(("b", "c"),))
+
+
+def test_a_cut_and_a_mark_are_those_of_then_where_the_answers_are() -> None:
+    then = replace(GRADES, pairs=(), cut="4", pass_mark=0.75)
+    assert design_as_then(then, replace(then, cut="2", pass_mark=0.25), {}) == then
+    other = replace(then, labels=("1", "2", "3"), cut="2")
+    assert design_as_then(then, other, {}) is None
 
 
 @pytest.mark.parametrize(

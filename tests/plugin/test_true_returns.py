@@ -112,6 +112,30 @@ def test_a_return_without_a_request_is_of_its_code_and_of_the_files_that_it_open
     replay(project).assert_outcomes(passed=1)
 
 
+def test_a_branch_cannot_let_returns_of_other_code_through(project: Project) -> None:
+    declare(project, "unused", BY_FILE)
+    (project.path / "prompts").mkdir()
+    (project.path / "prompts" / "judge.txt").write_text("even\n")
+    suite = project.path / "parity.suite.toml"
+    suite.write_text(
+        suite.read_text() + 'no_regression = { measure = "agreement", margin = 0.1 }\n'
+    )
+    record(project).assert_outcomes(passed=1, skipped=1)
+    repository(project.path)
+    commit(project.path)
+    baseline = "--judge-baseline=git:HEAD"
+    replay(project, baseline).assert_outcomes(passed=2)
+
+    declare(project, "unused", BY_FILE.replace('"YES" if', '"NO" if'), 'code = "any"')
+    result = replay(project, baseline)
+    result.assert_outcomes(passed=1, failed=1)
+    words = f'{TRIALS} returns are of other code, and code = "any" was not there at HEAD'
+    assert words in shown(result)
+    # Where it was there, so much is trusted.
+    commit(project.path)
+    replay(project, baseline).assert_outcomes(passed=2)
+
+
 IN_CONFTEST = """
 from functools import partial
 from pytest_judgesense import Judge

@@ -8,6 +8,7 @@ the code of that time has to be there any more.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,14 +18,19 @@ from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.baseline import Measured
 from pytest_judgesense.cassettes.exchange import Exchange, models_of
-from pytest_judgesense.checks.reference import ComparedLabels, Reference, design_as_then
+from pytest_judgesense.checks.reference import (
+    ComparedLabels,
+    Reference,
+    clusters_differ,
+    design_as_then,
+)
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.calls import identity_of, judgment_of
-from pytest_judgesense.judges.code_digest import code_change, is_code_of, of_other_code
+from pytest_judgesense.judges.code_digest import code_change, code_since, is_code_of, of_other_code
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
 from pytest_judgesense.judges.resolving import declared_judges
@@ -53,6 +59,9 @@ from pytest_judgesense.suites.taken import files_of_module
 from pytest_judgesense.trial import Design, Judgment, Trial
 
 _PROJECT: Final = "pyproject.toml"
+# Behind the id of a trial that is not asked again.
+_GONE: Final = " (gone)"
+_CONFTEST: Final = "conftest.py"
 _CALLABLE: Final = "callable"
 _FUNCTION: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -77,7 +86,10 @@ class Past:
         again: by the id of a trial of then, the trial of today that asks it again.
         matched: the items of then and of today.
         then: the items of then by id; ``now``: those of today.
+        name: of the revision.
+        today: the judge as it is.
         design: of today, with what was counted then; ``None`` if that is the same.
+        same_conftests: whether the files ``conftest.py``, which may change any judge, are as then.
     """
 
     measured: Measured
@@ -88,7 +100,9 @@ class Past:
     then: Mapping[str, Item]
     now: Mapping[str, Item]
     name: str
+    today: JudgeSpec
     design: Design | None = None
+    same_conftests: bool = True
 
     def measures(self, check: Check) -> bool:
         """Whether what a check compares had a value."""
@@ -114,16 +128,17 @@ class Past:
             (trial, then[trial.item], self.now[trial.item]) for trial in self.again.values()
         )
 
-    def reference(self, judge: JudgeSpec, suite: Suite, now: ExchangesByTrial) -> Reference:
+    def reference(self, suite: Suite, now: ExchangesByTrial) -> Reference:
         """It, as checks compare the judge of today with it; the arguments of `is_same_judge`."""
-        same_judge = self.is_same_judge(judge, suite, now)
-        blocked = self._newly_of_any_code(judge, now)
+        same_judge = self.is_same_judge(suite, now)
+        blocked = self._newly_of_any_code(now)
         return Reference(
             self.measured.side, self.edited, self.labels, self.design, same_judge, blocked
         )
 
-    def _newly_of_any_code(self, judge: JudgeSpec, now: ExchangesByTrial) -> str:
+    def _newly_of_any_code(self, now: ExchangesByTrial) -> str:
         """That returns of other code are taken and were not then; empty where none are."""
+        judge = self.today
         if judge.code != "any" or self.judge.code == "any":
             return ""
         other = of_other_code(
@@ -144,29 +159,27 @@ class Past:
         if not sent:
             lines = [f"nothing in what was sent: all requests of {trials} trials are equal"]
             summaries = ["nothing changed in what was sent"]
-        in_both = [
-            (self.exchanges[id_], now[trial.id])
-            for id_, trial in self.again.items()
-            if id_ in self.exchanges and trial.id in now
-        ]
-        if code := code_change(in_both):
+        code = code_change(self._in_both(now))
+        if not code and self.today.provider == _CALLABLE:
+            code = code_since(self.today, self.exchanges.values())
+        if code:
             lines.append(code)
             summaries.append(code)
         return Changes((*lines, *self.notices), "; ".join(summaries))
 
-    def is_same_judge(self, judge: JudgeSpec, suite: Suite, now: ExchangesByTrial) -> bool:
+    def is_same_judge(self, suite: Suite, now: ExchangesByTrial) -> bool:
         """Whether the judge of today is known to be that of then.
 
         Its settings are equal, and so are all requests about items with the same texts and the
         models that were asked and that answered; and of a function its code and the files that it
-        opened, also where they changed no verdict.
+        opened, also where they changed no verdict, and what may change it from outside.
 
         Args:
-            judge: the judge of today.
             suite: as it is asked today.
             now: what is recorded of it, by trial.
         """
         sent, trials = self._sent(now)
+        judge = self.today
         then, today = self.measured.identity, identity_of(judge, suite)
         keys = {*then, *today} - {"name", "own_prompts"}
         models = [
@@ -178,8 +191,31 @@ class Past:
             and not sent
             and models[0] == models[1]
             and all(then.get(key) == today.get(key) for key in keys)
-            and (judge.provider != _CALLABLE or is_code_of(judge, self.exchanges.values()))
+            and (judge.provider != _CALLABLE or self._has_same_code(now))
         )
+
+    def _has_same_code(self, now: ExchangesByTrial) -> bool:
+        """Whether a function is known to be of the code of then, whose copy is judged too.
+
+        A file that was not there then is among those that are recorded now.
+        """
+        return (
+            self.same_conftests
+            and self.today.installed == self.judge.installed
+            and not code_change(self._in_both(now))
+            and is_code_of(self.today, self.exchanges.values())
+            and is_code_of(self.today, now.values())
+        )
+
+    def _in_both(
+        self, now: ExchangesByTrial
+    ) -> list[tuple[Sequence[Exchange], Sequence[Exchange]]]:
+        """What was recorded then and now of the trials that are asked again."""
+        return [
+            (self.exchanges[id_], now[trial.id])
+            for id_, trial in self.again.items()
+            if id_ in self.exchanges and trial.id in now
+        ]
 
     def notices_of(self, judgments: Iterable[Judgment]) -> tuple[str, ...]:
         """The notices, with the verdicts that are missing now, or were missing then."""
@@ -224,6 +260,18 @@ class Past:
             yield f"{len(kept)} of these have the label of then"
         if matched.new:
             yield f"{len(matched.new)} new items are not compared {_named(matched.new)}"
+        still = {*matched.now}
+        if again := sum(
+            judgment.trial.item in still
+            for id_, judgment in self.measured.side.by_id.items()
+            if id_.endswith(_GONE)
+        ):
+            yield (
+                f"{again} trials of {self.name} are not asked again, or their labels mean the "
+                "opposite now"
+            )
+        if clusters_differ(self._pairs):
+            yield f"other items are one cluster than at {self.name}"
         if changed := [now.id for then, now in self._pairs if _is_relabelled(then, now)]:
             yield f"{len(changed)} items have another label than at {self.name} {_named(changed)}"
         if removed := [now.id for then, now in self._pairs if then.right and not now.right]:
@@ -330,7 +378,7 @@ class PastReader:
         judgments = tuple(
             replace(
                 judgment_of(suite_then, judge_then, trial, answers[trial.id]),
-                trial=again.get(trial.id) or replace(trial, id=f"{trial.id} (gone)"),
+                trial=again.get(trial.id) or replace(trial, id=f"{trial.id}{_GONE}"),
             )
             for trial in trials
             if trial.id in answers
@@ -341,7 +389,28 @@ class PastReader:
         templates = match_templates(suite_then.templates, now.templates)
         design = design_as_then(suite_then.design, now.design, templates)
         return Past(
-            measured, judge_then, exchanges, again, matched, then, today, self.revision.name, design
+            *(measured, judge_then, exchanges, again, matched, then, today, self.revision.name),
+            judge,
+            design,
+            self._are_conftests_same(start),
+        )
+
+    def _are_conftests_same(self, start: Path) -> bool:
+        """Whether each ``conftest.py`` that is loaded, or stands above ``start``, is as it was."""
+        loaded = (getattr(module, "__file__", None) for module in [*sys.modules.values()])
+        paths = {Path(file) for file in loaded if file and Path(file).name == _CONFTEST}
+        paths |= {folder / _CONFTEST for folder in (start, *start.parents)}
+        within = {
+            path
+            for path in paths
+            if self.revision.contains(path) and (path.is_file() or self.revision.holds(path))
+        }
+        if not all(path.is_file() and self.revision.holds(path) for path in within):
+            return False
+        self.revision.write(within, self.folder)
+        return all(
+            path.read_bytes() == self.revision.place_in(self.folder, path).read_bytes()
+            for path in within
         )
 
     def _slug(self, judge: JudgeSpec, suite: Suite) -> str:

@@ -211,8 +211,9 @@ def test_the_judge_is_that_of_then_where_its_requests_models_and_settings_are(
     past = past_of(root, tmp_path / "then", judge)
     recorded = recorded_trials([root / "cassettes" / "prod" / "parity.jsonl"])
     suite = suite_of(root)
-    assert past.is_same_judge(judge, suite, recorded)
-    assert not past.is_same_judge(replace(judge, temperature=1.0), suite, recorded)
+    assert past.is_same_judge(suite, recorded)
+    hotter = replace(past, today=replace(judge, temperature=1.0))
+    assert not hotter.is_same_judge(suite, recorded)
     changed = {
         name: [
             replace(e, request=replace(e.request, body=e.request.body.replace("even", "odd")))
@@ -220,9 +221,9 @@ def test_the_judge_is_that_of_then_where_its_requests_models_and_settings_are(
         ]
         for name, exchanges in recorded.items()
     }
-    assert not past.is_same_judge(judge, suite, changed)
+    assert not past.is_same_judge(suite, changed)
     # Nothing in common says nothing.
-    assert not past.is_same_judge(judge, suite, {})
+    assert not past.is_same_judge(suite, {})
 
 
 def test_nothing_in_common_is_one_error(root: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ wants to pass:
 * **Edited items**, known by their ids, stay units. A loss with them, or without them, is a loss.
 * **Labels** that have changed are those of then and those of now: a loss under either is a loss. A
   label that was removed counts as it was. So is the **design**: the pairs of wordings that are
-  compared, the cut of a scale, a pass mark, weights.
+  compared, the cut of a scale, a pass mark, weights; and which items are one **cluster**.
 * **Units that are gone**, and verdicts that are missing now less those that were missing then, are
   counted. Above a twentieth of the units of then, or with the edited ones above a fifth, nothing is
   decided, whatever the policy: so many could hide a loss of about that size.
@@ -37,6 +37,7 @@ _Sides: TypeAlias = tuple[Side, Side]
 
 MOST_LOST: Final = 1 / 20
 MOST_EDITED: Final = 1 / 5
+_NOTHING_LEFT: Final = "no item has the texts of then"
 # What of a design decides what is counted, and not what a judge is asked or may answer.
 _COUNTED: Final = (
     *("pairs", "excluded", "unsure", "cut", "ddof", "weights", "effect_threshold", "pass_mark"),
@@ -49,7 +50,7 @@ class ComparedLabels(NamedTuple):
 
     Attributes:
         now: the trials that lack a label that they had: with that label.
-        then: the trials whose labels have changed: with those of then.
+        then: the trials whose labels, or whose clusters, have changed: with those of then.
     """
 
     now: Relabelled
@@ -60,13 +61,23 @@ class ComparedLabels(NamedTuple):
         """The labels of trials, each with its item as it was and as it is."""
         now: dict[str, Trial] = {}
         then: dict[str, Trial] = {}
+        trials = [*trials]
+        regrouped = clusters_differ((before, after) for _, before, after in trials)
         for trial, item_then, item_now in trials:
             kept, before = _with_removed(trial, item_then), _as_then(trial, item_then, item_now)
+            if not regrouped:  # they may have other names
+                before = replace(before, cluster=kept.cluster)
             if kept != trial:
                 now[trial.id] = kept
             if before != kept:
                 then[trial.id] = before
         return cls(now, then)
+
+
+def clusters_differ(items: Iterable[tuple[Item, Item]]) -> bool:
+    """Whether other items are one cluster now than then; each item as it was and as it is."""
+    pairs = {(then.cluster, now.cluster) for then, now in items}
+    return not len(pairs) == len({then for then, _ in pairs}) == len({now for _, now in pairs})
 
 
 def _with_removed(trial: Trial, then: Item) -> Trial:
@@ -87,6 +98,7 @@ def _as_then(trial: Trial, then: Item, now: Item) -> Trial:
     return replace(
         trial,
         label=then.right,
+        cluster=then.cluster,
         people=then.people,
         stratum=then.stratum,
         picked=then.picked,
@@ -208,7 +220,8 @@ class Reference:
         if words := self._both(compared[0], compared[-1]):
             notes.append(words)
         losses = losses_of(*whole, self.edited, measure, under)
-        blocked = "; ".join(filter(None, [self.blocked, comparison.blocked])) or None
+        nothing = _NOTHING_LEFT if self.edited and not self._has_same(new) else ""
+        blocked = "; ".join(filter(None, [nothing, self.blocked, comparison.blocked])) or None
         if losses.words and (self.same_judge or not losses.are_too_many):
             notes.append(losses.words)
         elif losses.words:
@@ -221,7 +234,7 @@ class Reference:
         if id(new) not in self._ways:
             whole = _relabelled(self.side, new, self.labels.now)
             ways = [whole]
-            if self.edited:
+            if self.edited and self._has_same(new):
                 without = _without(*whole, self.edited)
                 # Of the same judge other texts may be harder: what it says of them is no change.
                 ways = [without] if self.same_judge else [whole, without]
@@ -231,6 +244,10 @@ class Reference:
                 ]
             self._ways[id(new)] = whole, ways
         return self._ways[id(new)]
+
+    def _has_same(self, new: Side) -> bool:
+        """Whether any trial about the texts of then is asked again."""
+        return any(id_ in self.side.by_id for id_ in new.by_id if id_ not in self.edited)
 
     def _both(self, now: Comparison, then: Comparison) -> str:
         """The values as they are counted now and then, where these differ."""

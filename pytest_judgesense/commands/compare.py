@@ -133,7 +133,7 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
             new.append(now)
             own_suite = suite_for_judge(suite, judge)
             at_revision[judge.name, suite.name] = _AtRevision(
-                past.changes(exchanges).lines, past.reference(judge, own_suite, exchanges)
+                past.changes(exchanges).lines, past.reference(own_suite, exchanges)
             )
     if not old:
         return show(["nothing is compared"])

@@ -214,6 +214,13 @@ def code_change(trials: Sequence[tuple[Sequence[Exchange], Sequence[Exchange]]])
     return f"the code changed ({files_named(files)}{where})" if changed else ""
 
 
+def code_since(judge: JudgeSpec, trials: Iterable[Sequence[Exchange]]) -> str:
+    """What of the code is not as it was when these trials were recorded, in one clause."""
+    coded = (each for exchanges in trials for each in exchanges if each.code is not None)
+    files = JudgeCode(judge).changed_since(coded)
+    return f"the code changed ({files_named(files)})" if files else ""
+
+
 def is_code_of(judge: JudgeSpec, trials: Iterable[Sequence[Exchange]]) -> bool:
     """Whether all recorded returns of these trials are known to come from the code of today."""
     states = [_code_of(exchanges) for exchanges in trials]

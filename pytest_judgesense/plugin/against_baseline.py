@@ -238,7 +238,7 @@ class RevisionBaseline:
     ) -> Reference:
         """The recording, and whether it is of the same judge."""
         past = self.reader.past(member.judge, member.suite)
-        return past.reference(now.judge, now.suite, recorded_trials(now.cassettes))
+        return past.reference(now.suite, recorded_trials(now.cassettes))
 
     def changes(self, member: DeclaredCheck, then: Measured, now: Measurement) -> Changes:
         """What differs in what was sent in the trials that both have."""

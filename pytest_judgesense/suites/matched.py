@@ -4,7 +4,7 @@ Items are known by their texts: by the digest of their contents and of the field
 version showed, whatever they are called now. An item with other texts under a stated id is that
 item, *edited*; without a stated id it is another one. Wordings are known by their ids, and where
 an id is gone by their texts. A trial is asked again where its item and its wording are, in the same
-order, at the same temperature, with the same number of its replicate.
+order, at the same temperature, with the same number of its replicate, and its labels mean the same.
 """
 
 from __future__ import annotations
@@ -115,5 +115,5 @@ def match_templates(then: Sequence[Template], now: Sequence[Template]) -> dict[s
 
 
 def _key(trial: Trial, item: str, template: str) -> tuple[object, ...]:
-    temperature = trial.condition.get("temperature")
-    return item, template, trial.order, temperature, trial.replicate
+    condition = [trial.condition.get(name) for name in ("temperature", "polarity")]
+    return item, template, trial.order, trial.replicate, *condition

@@ -442,7 +442,9 @@ def test_the_explanation_begins_with_the_flips_both_replies_side_by_side() -> No
         return cell(YES_NO, many)
 
     lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"), measure="agreement")
-    assert lines[1].startswith("no_regression[agreement,0.1]")
+    # The reason why nothing is decided is in the first sentence, which is longer than a line.
+    assert lines[1] == "    agreement: the items have no labels"
+    assert lines[2].startswith("no_regression[agreement,0.1]")
     lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"))
     # Of the 8 items whose second wording changed, the 4 that were NO agreed before and flip now;
     # the other 4 were flips and agree now.

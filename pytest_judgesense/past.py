@@ -33,7 +33,7 @@ from pytest_judgesense.judges.calls import identity_of, judgment_of
 from pytest_judgesense.judges.code_digest import code_change, code_since, is_code_of, of_other_code
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
-from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.judges.resolving import declared_judges, retired_names
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.measures.bar import Check
@@ -307,6 +307,7 @@ class PastReader:
         folder: an empty folder for the files as they stood.
         seed: of the estimators.
         judges: gives those of the session, which need not be declared in tables.
+        cassettes_then: the folder of the recordings there, where there are several.
     """
 
     revision: Revision
@@ -316,6 +317,7 @@ class PastReader:
     seed: int
     registry: Registry
     judges: Callable[[], Iterable[JudgeSpec]] = tuple
+    cassettes_then: Path | None = None
     _read: dict[tuple[str, str, Path], Past | JudgesenseError] = field(
         default_factory=dict, repr=False
     )
@@ -328,6 +330,10 @@ class PastReader:
     @cached_property
     def _then(self) -> RecordedThen:
         return RecordedThen.read(self.revision, self.root, self.folder)
+
+    def refuse_lost(self) -> None:
+        """Raise `UsageError` if something was recorded there of which nobody says what became."""
+        self._successors.refuse_lost()
 
     def past(self, judge: JudgeSpec, suite: Suite) -> Past:
         """The judge on the suite as they were.
@@ -344,7 +350,7 @@ class PastReader:
         key = judge.slug, suite.name, suite.path
         if key not in self._read:
             try:
-                self._successors.refuse_lost()
+                self.refuse_lost()
                 self._read[key] = self._past(judge, suite)
             except JudgesenseError as error:
                 self._read[key] = error
@@ -421,9 +427,21 @@ class PastReader:
         return slug or judge.slug
 
     def _not_recorded(self, judge: str, suite: Suite) -> NotCompared:
+        others = ", ".join(self.newly_retired)
+        retired = f"; {others} was, and is called retired now" if others else ""
         return NotCompared(
-            f"judge {judge} on suite {suite.name} was not recorded at {self.revision.name}"
+            f"judge {judge} on suite {suite.name} was not recorded at {self.revision.name}{retired}"
         )
+
+    @cached_property
+    def newly_retired(self) -> tuple[str, ...]:
+        """The judges and suites that were recorded there and are called retired since then."""
+        table = self.root / _PROJECT
+        before: frozenset[str] | list[str] = frozenset()
+        if self.revision.contains(table) and self.revision.holds(table):
+            self.revision.write([table], self.folder)
+            before = retired_names(self.revision.place_in(self.folder, table).parent)
+        return self._successors.retired(before)
 
     def _judges(self, start: Path) -> dict[str, JudgeSpec]:
         """The judges that were declared for a folder: in the nearest file in it or above."""
@@ -460,7 +478,7 @@ class PastReader:
         paths = []
         for recording in suite.recordings:
             relative = Path(judge) / f"{recording}.jsonl"
-            path = self._then.file_of(judge, recording, self.cassettes)
+            path = self._then.file_of(judge, recording, self.cassettes_then or self.cassettes)
             if path is not None:
                 self.revision.write([path], self.folder)
                 paths.append(self.revision.place_in(self.folder, path))
@@ -472,13 +490,9 @@ class PastReader:
                 raise self._not_recorded(judge, suite)
         return paths
 
-    def ini(self, folder: Path) -> Mapping[str, Any]:
-        """The options of pytest that the ini file of a folder had."""
-        paths = [folder / name for name, _ in INI_FILES]
-        self.revision.write([path for path in paths if self.revision.holds(path)], self.folder)
-        place = self.revision.place_in(self.folder, paths[0])
-        file, options = pytest_options(place.parent)
-        return options if file.is_relative_to(self.folder) else {}
+    def ini(self, start: Path) -> Mapping[str, Any]:
+        """The options that pytest's ini file had, which is looked for upward from ``start``."""
+        return ini_at(self.revision, start, self.folder)
 
     def _write_with_named(self, path: Path) -> None:
         """Write a TOML file, and the files that its values name, as they stood."""
@@ -505,6 +519,23 @@ class PastReader:
                     and self.revision.holds(other)
                     and other not in written
                 )
+
+
+def ini_at(revision: Revision, start: Path, folder: Path) -> Mapping[str, Any]:
+    """The options that pytest's ini file had at a revision, looked for upward from ``start``.
+
+    Args:
+        revision: where it is read.
+        start: a folder of the working tree.
+        folder: where files are written as they stood.
+    """
+    above = [place for place in (start, *start.parents) if revision.contains(place)]
+    if start not in above:
+        return {}
+    paths = [place / name for place in above for name in dict(INI_FILES)]
+    revision.write([path for path in paths if revision.holds(path)], folder)
+    file, options = pytest_options(revision.place_in(folder, start / _PROJECT).parent)
+    return options if file.is_relative_to(folder) else {}
 
 
 def measured_now(

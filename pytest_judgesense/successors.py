@@ -183,6 +183,12 @@ class Successors:
         """Whether one judge there and one here are the same: a model is exchanged so."""
         return len(there) == len(self.today.judges) == 1
 
+    def retired(self, before: Collection[str]) -> tuple[str, ...]:
+        """What was recorded there and is called retired today, and was not ``before``."""
+        recorded = {name for key in self.then.of_project for name in key}
+        called = sorted(self.today.retired - {*before})
+        return tuple(name for name in called if {name, _slug_of(name)} & recorded)
+
     def refuse_lost(self) -> None:
         """Raise `UsageError` if something was recorded there that nothing of today goes on with."""
         lost = [f"judge {name}" for name in self._lost_judges]

@@ -69,6 +69,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         state.close()
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before anything is collected, refuse an ini file that leaves out what it did not."""
+    state = session.config.stash.get(STATE, None)
+    if state and state.settings.revision is not None and not state.is_worker:
+        from pytest_judgesense.plugin.selection import refuse_narrowed
+
+        refuse_narrowed(session.config, state.settings)
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect ``*.suite.toml``."""
     if file_path.name.endswith(".suite.toml"):

@@ -45,8 +45,14 @@ from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.declared_check import DeclaredCheck, checks_of
 from pytest_judgesense.plugin.progress import Progress
-from pytest_judgesense.plugin.revision_rules import SessionRules, rules_of, typed_options
+from pytest_judgesense.plugin.revision_rules import (
+    SessionRules,
+    cassettes_of,
+    rules_of,
+    typed_options,
+)
 from pytest_judgesense.plugin.screen import columns_of, tells_luck, warned_of
+from pytest_judgesense.plugin.selection import start_of
 from pytest_judgesense.plugin.session_measurements import Measurements
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.plugin.suite_names import SUFFIX
@@ -178,7 +184,7 @@ class Family:
     @cached_property
     def past(self) -> PastReader | JudgesenseError:
         """What reads judges as they were at the revision; or why it cannot be read."""
-        from pytest_judgesense.past import PastReader
+        from pytest_judgesense.past import PastReader, ini_at
         from pytest_judgesense.revision import Revision
 
         settings, registry = self._settings, self._measurements.registry
@@ -188,10 +194,22 @@ class Family:
             revision = Revision.read(settings.revision, root)
         except JudgesenseError as error:
             return error
+        then = ini_at(revision, start_of(self._config), folder)
         return PastReader(
             *(revision, root, settings.cassettes, folder, settings.seed, registry),
             judges=lambda: [member.judge for member in self.members],
+            cassettes_then=cassettes_of(then, root, typed_options(self._config)),
         )
+
+    def lost_at_revision(self) -> Iterator[JudgesenseError]:
+        """What was recorded at the revision and is compared with nothing, where no check says it."""
+        if self._settings.revision is None or isinstance(self.past, JudgesenseError):
+            return
+        if not any(member.check.kind.regression for member in self.members):
+            try:
+                self.past.refuse_lost()
+            except JudgesenseError as error:
+                yield error
 
     @cached_property
     def _baseline(self) -> BaselineComparison:
@@ -227,14 +245,15 @@ class Family:
         reader = self.past
         assert not isinstance(reader, JudgesenseError), "a revision that can be read is compared"
         own = SessionRules(self.policy, self._most_missing)
-        start = self._config.inipath.parent if self._config.inipath else self._settings.rootdir
-        return rules_of(own, reader.ini(start), typed_options(self._config))
+        return rules_of(own, reader.ini(start_of(self._config)), typed_options(self._config))
 
     def _loosened(self, member: DeclaredCheck) -> Iterator[str]:
         """What of checks and rules is looser than at the revision, in clauses."""
         if self._settings.revision is None:
             return
         yield from self._rules.loosened
+        if not isinstance(self.past, JudgesenseError) and (retired := self.past.newly_retired):
+            yield f"called retired since {self._settings.revision}: {', '.join(retired)}"
         if then := self.checks_then(member.suite):
             now = checks_of(member.suite, self._measurements.registry)
             if clauses := [*loosened(then, [check for check, _ in now])]:

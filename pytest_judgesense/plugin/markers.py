@@ -212,6 +212,8 @@ def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
     by_tests = any(isinstance(item, pytest.Function) and asks_judges(item) for item in items)
     if state.measures and not state.problems and not by_tests:
         state.problems += state.run.family.unsent_prompts(with_builtin=bool(state.builtin))
+    if state.measures and not state.problems:
+        state.problems += state.run.family.lost_at_revision()
     state.report_problems(items)
     if state.measures and items:
         state.run.measurements.alone = not any(isinstance(item, pytest.Function) for item in items)

@@ -11,6 +11,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -19,6 +20,7 @@ from pytest_judgesense.checks.outcome import MOST_MISSING, Policy
 
 _POLICY: Final = "judge-policy"
 _MISSING: Final = "judge-max-missing"
+_CASSETTES: Final = "judge-cassettes"
 _STRICTEST: Final = "confident"
 
 
@@ -57,6 +59,17 @@ def rules_of(own: SessionRules, then: Mapping[str, Any], typed: Sequence[str]) -
             loosened.append(f"judge_max_missing {before:g} -> {most_missing:g} ({before:g} holds)")
             most_missing = before
     return SessionRules(policy, most_missing, tuple(loosened))
+
+
+def cassettes_of(then: Mapping[str, Any], rootdir: Path, typed: Sequence[str]) -> Path | None:
+    """The folder of the recordings that an ini file names; ``None`` where it is typed.
+
+    Args:
+        then: pytest's ini file at the revision.
+        rootdir: the folder that holds it.
+        typed: the options that are typed.
+    """
+    return None if _CASSETTES in typed else rootdir / (_stated(then, _CASSETTES) or "cassettes")
 
 
 def _stated(ini: Mapping[str, Any], option: str) -> str:

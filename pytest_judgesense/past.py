@@ -437,7 +437,7 @@ class PastReader:
     def newly_retired(self) -> tuple[str, ...]:
         """The judges and suites that were recorded there and are called retired since then."""
         table = self.root / _PROJECT
-        before: frozenset[str] | list[str] = frozenset()
+        before: tuple[str, ...] = ()
         if self.revision.contains(table) and self.revision.holds(table):
             self.revision.write([table], self.folder)
             before = retired_names(self.revision.place_in(self.folder, table).parent)

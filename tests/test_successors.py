@@ -100,6 +100,13 @@ def test_what_was_recorded_and_has_no_successor_is_refused(
     assert f'retired = ["{name}"]' in caught.value.remedy
 
 
+def test_what_is_called_retired_since_then_is_named() -> None:
+    there = then(("a", "pairs"), ("b", "more"))
+    successors = Successors(there, today(["a"], retired=["b", "more", "never"]), "HEAD")
+    assert successors.retired([]) == ("b", "more")
+    assert successors.retired(["b"]) == ("more",)
+
+
 def test_a_suite_that_changed_its_name_at_its_place_is_not_lost() -> None:
     declared = today(["a"], suites=[])
     renamed = replace(declared, suites={"new": SUITES["pairs"][0]})

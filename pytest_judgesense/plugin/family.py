@@ -202,7 +202,7 @@ class Family:
         )
 
     def lost_at_revision(self) -> Iterator[JudgesenseError]:
-        """What was recorded at the revision and is compared with nothing, where no check says it."""
+        """That what was recorded there is compared with nothing, where no check says so."""
         if self._settings.revision is None or isinstance(self.past, JudgesenseError):
             return
         if not any(member.check.kind.regression for member in self.members):

@@ -6,7 +6,7 @@ signs: of k losses and no gain ``2**-k``, or its mid-P.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
@@ -15,6 +15,7 @@ from pytest_judgesense.checks.reference import (
     ComparedLabels,
     Losses,
     Reference,
+    clusters_differ,
     design_as_then,
     losses_of,
 )
@@ -120,6 +121,51 @@ def test_of_the_same_judge_edited_items_are_set_aside() -> None:
     # A loss on the others is one.
     worse = compared(Reference(Side.of(old), edited, same_judge=True), judged(wrong=range(30, 40)))
     assert verdict(worse) == "regressed"
+
+
+@pytest.mark.parametrize("same_judge", [True, False])
+def test_where_no_item_has_the_texts_of_then_nothing_is_decided(same_judge: bool) -> None:
+    old = judged()
+    reference = Reference(Side.of(old), trials(old, range(ITEMS)), same_judge=same_judge)
+    comparison = compared(reference, judged(wrong=range(20)))
+    assert comparison.blocked is not None
+    assert "no item has the texts of then" in comparison.blocked
+    assert verdict(comparison) == ("inconclusive" if same_judge else "regressed")
+
+
+def in_clusters(of: Cell, cluster_of: Callable[[int], str]) -> Cell:
+    return of.of(
+        replace(each, trial=replace(each.trial, cluster=cluster_of(place)))
+        for place, each in enumerate(of.judgments)
+    )
+
+
+@pytest.mark.parametrize(
+    "cluster_of",
+    [lambda place: f"c{place % 4}", lambda place: "bad" if place < 20 else f"i{place}"],
+)
+def test_larger_clusters_hide_no_loss(cluster_of: Callable[[int], str]) -> None:
+    then = {name: Item(name, name, {}, label=label) for name, label in TRUTH.items()}
+    now = {
+        name: replace(item, cluster=cluster_of(place))
+        for place, (name, item) in enumerate(then.items())
+    }
+    old, new = (in_clusters(cell, cluster_of) for cell in (judged(), judged(wrong=range(20))))
+    labels = ComparedLabels.of(
+        (each.trial, then[each.trial.item], now[each.trial.item]) for each in new.judgments
+    )
+    assert verdict(compared(Reference(Side.of(old)), new)) == "inconclusive"
+    assert verdict(compared(Reference(Side.of(old), labels=labels), new)) == "regressed"
+
+
+def test_clusters_of_other_names_are_the_clusters_of_then() -> None:
+    then = [Item(name, cluster, {}) for name, cluster in (("i", "a"), ("j", "a"), ("k", "b"))]
+    renamed = [replace(item, cluster=f"{item.cluster}2") for item in then]
+    assert not clusters_differ(zip(then, renamed, strict=True))
+    merged = [replace(item, cluster="a") for item in then]
+    assert clusters_differ(zip(then, merged, strict=True))
+    split = [replace(item, cluster=item.id) for item in then]
+    assert clusters_differ(zip(then, split, strict=True))
 
 
 # --- units that are gone, verdicts that are missing -----------------------------------------------

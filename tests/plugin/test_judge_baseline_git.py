@@ -355,7 +355,32 @@ def test_what_is_declared_no_more_fails_until_it_is_said_what_became_of_it(
     no_traceback(result)
     with (committed.path / "pyproject.toml").open("a") as file:
         file.write('\n[tool.judgesense]\nretired = ["second"]\n')
-    committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD").assert_outcomes(passed=2)
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*called retired since HEAD: second*"])
+
+
+def test_what_is_declared_no_more_is_refused_where_no_check_compares(committed: Project) -> None:
+    other = parity_suite(committed.path / "other", name="other", checks="jss_floor = 0.1")
+    committed.run(other, "--judge-mode", "record")
+    commit(committed.path, "a second suite")
+    (committed.path / "parity.suite.toml").unlink()
+    result = committed.run("--judge-baseline", "git:HEAD")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*what was recorded at HEAD is declared no more: suite parity*"])
+    no_traceback(result)
+
+
+def test_the_recordings_of_then_are_those_of_its_ini_file(committed: Project) -> None:
+    # The branch names another folder, that of an old and worse judge.
+    changed(committed)
+    old = ["--judge-cassettes", "old"]
+    committed.run("parity.suite.toml", "--judge-mode", "record", *old)
+    commit(committed.path, "an old recording")
+    (committed.path / "pytest.ini").write_text("[pytest]\naddopts = --judge-cassettes old\n")
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*worse than HEAD: agreement 1.00 to *"])
 
 
 def test_a_check_that_is_not_compared_is_outside_the_family(committed: Project) -> None:

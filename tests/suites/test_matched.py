@@ -128,6 +128,17 @@ def test_a_wording_that_changes_under_its_id_is_that_wording(suite: Suite) -> No
     assert again.keys() == {trial.id for trial in plan_trials(suite)}
 
 
+def test_a_trial_whose_labels_mean_the_opposite_is_another_one(suite: Suite) -> None:
+    (first, *others) = suite.items
+    inverted = replace(first, inverted=(suite.templates[0].id,))
+    now = replace(suite, items=(inverted, *others))
+    again = match_trials(suite, now, match_items(suite.items, now.items))
+    gone = {trial.id for trial in plan_trials(suite)} - again.keys()
+    assert {(trial.item, trial.template) for trial in plan_trials(suite) if trial.id in gone} == {
+        (first.id, suite.templates[0].id)
+    }
+
+
 def test_what_is_not_asked_any_more_has_no_trial(suite: Suite) -> None:
     now = replace(suite, templates=suite.templates[1:], items=suite.items[:1])
     again = match_trials(suite, now, match_items(suite.items, now.items))

@@ -503,6 +503,19 @@ def test_a_worker_with_another_check_hides_nothing_of_a_comparison(
     assert (screen.count("items are gone"), screen.count("looser than")) == (1, 1)
 
 
+@pytest.mark.parametrize("brief", ["-q", "--no-summary"])
+def test_where_no_notice_says_it_the_line_on_the_baseline_counts_what_is_not_compared(
+    committed: Project, brief: str, workers: tuple[str, ...]
+) -> None:
+    other_items(committed)
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", brief, *workers)
+    result.assert_outcomes(passed=2)
+    screen = screen_of(result)
+    assert "mine, parity since HEAD: " in screen
+    assert f"; nothing changed in what was sent; {NOT_COMPARED}" in screen
+    assert screen.count("items are gone") == 1
+
+
 def test_a_branch_loosens_no_comparison_for_itself(committed: Project) -> None:
     """The margin is widened, the other comparison dropped, and more replies may be missing."""
     changed(committed)

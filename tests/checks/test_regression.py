@@ -239,7 +239,19 @@ def test_what_was_not_measured_is_inconclusive_and_says_which() -> None:
 def test_what_was_measured_neither_then_nor_now_is_not_unchanged() -> None:
     # One wording has no pairs: the same verdicts say nothing of their agreement.
     alone = cell(YES_NO, worded({f"i{k}": ("YES",) for k in range(10)}))
-    assert outcome(alone, alone).outcome == "inconclusive"
+    found = outcome(alone, alone)
+    assert found.outcome == "inconclusive"
+    sentence = explanation_of(found._replace(against="main"), alone).sentence
+    assert sentence.startswith("jss is measured neither at main nor now: inconclusive, ")
+
+
+def test_what_one_side_measures_on_other_trials_is_not_said_to_be_measured_nowhere() -> None:
+    alone, both = cell(YES_NO, worded({f"i{k}": ("YES",) for k in range(10)})), wordings(0, 10)
+    for old, new in ((alone, both), (both, alone)):
+        sentence = explanation_of(outcome(old, new), new).sentence
+        assert sentence.startswith(
+            "jss is measured neither at the baseline nor now on the trials of both: inconclusive, "
+        )
 
 
 def test_kappa_is_compared_by_leaving_out_clusters() -> None:
@@ -442,7 +454,8 @@ def test_the_explanation_begins_with_the_flips_both_replies_side_by_side() -> No
         return cell(YES_NO, many)
 
     lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"), measure="agreement")
-    assert lines[1].startswith("no_regression[agreement,0.1]")
+    # Below the sentence, which takes two lines.
+    assert lines[2].startswith("no_regression[agreement,0.1]")
     lines = explained(replied("NO", "then"), replied("YES", "now\x1b[31m"))
     # Of the 8 items whose second wording changed, the 4 that were NO agreed before and flip now;
     # the other 4 were flips and agree now.

@@ -291,6 +291,8 @@ class SuiteSheet:
         not_compared: the checks without a baseline to compare with.
         calibration: plain values by which the judge's verdicts on other items are corrected: its
             errors on items with labels of people, and what was sent (``sent``).
+        against: the first of the notices: what is not compared with a baseline, or not as it was;
+            empty in a file, which does not tell them apart.
     """
 
     judge: str
@@ -310,6 +312,7 @@ class SuiteSheet:
     max_tokens: int | None = None
     not_compared: tuple[UncomparedCheck, ...] = ()
     calibration: Mapping[str, Any] | None = None
+    against: tuple[str, ...] = ()
 
     @property
     def prompts_digest(self) -> str | None:
@@ -327,6 +330,16 @@ class SuiteSheet:
             checks=tuple(by_key[key] for key in sorted(by_key)),
             not_compared=tuple(left_out[name] for name in sorted(left_out)),
         )
+
+    def with_against(self, against: Sequence[str]) -> SuiteSheet:
+        """A copy that says first what is not compared with a baseline, or not as it was."""
+        # What may hide a loss stands before all else.
+        return replace(self, against=tuple(against), notices=(*against, *self.own_notices))
+
+    @property
+    def own_notices(self) -> tuple[str, ...]:
+        """The notices about the measurement itself, without those about its baseline."""
+        return tuple(notice for notice in self.notices if notice not in self.against)
 
 
 @dataclass(frozen=True, slots=True)
@@ -527,19 +540,35 @@ class Datasheet:
 def merge_parts(
     parts: Iterable[SuiteSheet], *, seed: int, mode: str, versions: Mapping[str, str]
 ) -> Datasheet:
-    """The datasheet of all parts; parts of the same judge and suite differ only in their checks."""
-    merged: dict[tuple[str, str], SuiteSheet] = {}
-    for part in parts:
-        key = (part.judge, part.suite)
-        earlier = merged.get(key, part)
-        # If processes share a recording, the one that made the calls counts them.
-        fuller = max(earlier, part, key=lambda each: each.calls.made)
-        merged[key] = fuller.with_checks(
-            (*earlier.checks, *part.checks), (*earlier.not_compared, *part.not_compared)
-        )
-    judges = grouped((merged[key] for key in sorted(merged)), lambda part: part.judge)
+    """The datasheet of all parts, in whatever order.
+
+    Parts of the same judge and suite differ only in their checks and in their notices.
+    """
+    by_name = grouped(parts, lambda part: (part.judge, part.suite))
+    merged = (_joined(by_name[name]) for name in sorted(by_name))
+    judges = grouped(merged, lambda part: part.judge)
     sheets = (JudgeSheet(slug, _identity(of), tuple(of)) for slug, of in judges.items())
     return Datasheet(seed, mode, versions, tuple(sheets))
+
+
+def _joined(parts: Sequence[SuiteSheet]) -> SuiteSheet:
+    """One judge on one suite, of all processes that evaluated some of its checks."""
+    # If processes share a recording, the one that made the calls counts them.
+    fuller = max(parts, key=lambda part: part.calls.made)
+    sheet = fuller.with_checks(
+        [line for part in parts for line in part.checks],
+        [check for part in parts for check in part.not_compared],
+    )
+    # Only a process that compares with a baseline knows what is not compared.
+    sheet = replace(sheet, notices=_each_once(part.own_notices for part in parts), against=())
+    return sheet.with_against(_each_once(part.against for part in parts))
+
+
+def _each_once(notices: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """The notices of several processes: in the order of the one that has most, then the others."""
+    # Not in the order in which processes end, which is another one in each session.
+    ordered = sorted(map(tuple, notices), key=lambda of_one: (-len(of_one), of_one))
+    return tuple(dict.fromkeys(chain.from_iterable(ordered)))
 
 
 def _identity(parts: Sequence[SuiteSheet]) -> Mapping[str, Any]:

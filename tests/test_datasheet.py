@@ -100,6 +100,28 @@ def test_the_process_that_made_the_calls_counts_them() -> None:
         assert [one.check for one in judge.checks] == ["x", "y"]
 
 
+GONE, LOOSER = "2 of 60 items are gone since main (p1, p2)", "looser than at main: jss dropped"
+# Four processes on one suite: two evaluate what compares with a baseline, one makes the calls.
+TOLD = [
+    replace(part("a", "vacuum", "x"), notices=("lint", "asked")).with_against([GONE, LOOSER]),
+    replace(part("a", "vacuum", "y", calls=Calls(made=3)), notices=("lint",)),
+    replace(part("a", "vacuum", "z"), notices=("asked", "other")),
+    replace(part("a", "vacuum", "v"), notices=("lint",)).with_against([LOOSER]),
+]
+
+
+@given(st.permutations(TOLD))
+def test_what_any_process_says_is_said_once_and_of_the_comparison_first(
+    parts: list[SuiteSheet],
+) -> None:
+    (judge,) = merge_parts(parts, seed=1, mode="record", versions={}).judges
+    (one,) = judge.parts
+    assert one.against == (GONE, LOOSER)
+    # Of two that say as much, the order is that of the alphabet.
+    assert one.notices == (GONE, LOOSER, "asked", "other", "lint")
+    assert one.calls.made == 3
+
+
 def test_tokens_that_nobody_counted_stay_unknown() -> None:
     assert (Calls(made=1) + Calls(made=2)) == Calls(made=3)
     assert (Calls(made=1) + Calls(made=2)).prompt_tokens is None

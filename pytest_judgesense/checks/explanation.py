@@ -48,7 +48,7 @@ from pytest_judgesense.datasheet import (
     OverSessions,
 )
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
+from pytest_judgesense.estimate import Estimate, bar_text, compact, find_estimate, number_text
 from pytest_judgesense.layout import columns, excerpt
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
@@ -249,20 +249,41 @@ class RegressionExplanation(Explanation):
     def sentence(self) -> str:
         compared = self.outcome.comparison
         then, now = (
-            "not measured" if value is None else compact(value, flags)
+            None if value is None else compact(value, flags)
             for value, flags in zip(
                 compared.values, (compared.old.flags, compared.new.flags), strict=True
             )
         )
-        moved = f"went from {then} to {now}" if then != now else f"stayed at {now}"
         measure, verdict = self.outcome.check.measure, self.outcome.verdict
         against, summary = self.outcome.against, self.outcome.changes.summary
         if verdict == "regressed":
             moved = f"worse than {against}: {measure} {then} to {now}{_ends_text(compared)}"
         else:
             why = f", {compared.blocked}" if compared.blocked else ""
-            moved = f"{measure} {moved} since {against}: {verdict}{why}"
+            moved = f"{measure} {self._moved_words(then, now)}: {verdict}{why}"
         return printable(f"{moved}; {summary}" if summary else moved)
+
+    def _moved_words(self, then: str | None, now: str | None) -> str:
+        """What became of the measure since the baseline; ``None`` for what was not measured."""
+        against = self.outcome.against
+        if then is None and now is None:
+            # A side that asks more may have a number of its own, which is not compared.
+            of = " on the trials of both" if self._is_measured_by_one else ""
+            return f"is measured neither at {against} nor now{of}"
+        if then == now:
+            return f"stayed at {now} since {against}"
+        words = (value or "not measured" for value in (then, now))
+        return f"went from {' to '.join(words)} since {against}"
+
+    @property
+    def _is_measured_by_one(self) -> bool:
+        """Whether either side has the measure on all of its own trials."""
+        check = self.outcome.check
+        found = (
+            find_estimate(side.estimates, check.measure, check.condition)
+            for side in (self.outcome.old, self.outcome.new)
+        )
+        return any(estimate is not None and estimate.value is not None for estimate in found)
 
     @cached_property
     def measured(self) -> str:

@@ -110,8 +110,7 @@ class Collected:
         key = (measurement.judge.slug, measurement.suite.name)
         not_compared = self._not_compared.pop(key, ())
         sheet = measurement.part(shown).with_checks(lines, not_compared)
-        # What may hide a loss stands before all else.
-        sheet = replace(sheet, notices=(*self._against.pop(key, ()), *sheet.notices))
+        sheet = sheet.with_against(self._against.pop(key, ()))
         # Replies were cleaned when they arrived; a project's prompts may hold a key too.
         secrets = self.credentials.values
         sheet = replace(

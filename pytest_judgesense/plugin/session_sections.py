@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from pytest_judgesense.report.view import View
 
 
-def since_baseline(sheet: SuiteSheet) -> Iterator[str]:
-    """That no check says that a judge is worse than its baseline, and what changed since."""
+def since_baseline(sheet: SuiteSheet, *, counts: bool) -> Iterator[str]:
+    """That no check says that a judge is worse than its baseline, and what changed since.
+
+    ``counts``: also what is not compared, or not as it was, where no notice says it.
+    """
     lines = [line for line in sheet.checks if line.against]
     if not lines or any(line.outcome != "pass" for line in lines):
         return  # a line that fails says it
@@ -34,6 +37,7 @@ def since_baseline(sheet: SuiteSheet) -> Iterator[str]:
         for word, of_word in sorted(by_word.items())
     ]
     words += [against.summary] * bool(against.summary)
+    words += sheet.against if counts else ()
     yield f"{sheet.judge}, {sheet.suite} since {against.baseline}: {'; '.join(words)}"
 
 
@@ -144,8 +148,10 @@ class SessionSections:
         kinds = (checks.get(name.partition("[")[0]) for name in evaluated)
         if not reasons and not any(kind and kind.regression for kind in kinds):
             yield f"--judge-baseline {baseline}: no check was compared with it (no_regression is)"
+        # "No worse" of half of the items is not what it seems: it never stands without the counts.
+        counts = self._session.verbosity < 0 or self._session.config.getoption("no_summary")
         for sheet in sheets:
-            for text in since_baseline(sheet):
+            for text in since_baseline(sheet, counts=counts):
                 yield from indented(text, width=0)
 
     def _lines_on_secrets(self) -> Iterator[str]:

@@ -239,7 +239,19 @@ def test_what_was_not_measured_is_inconclusive_and_says_which() -> None:
 def test_what_was_measured_neither_then_nor_now_is_not_unchanged() -> None:
     # One wording has no pairs: the same verdicts say nothing of their agreement.
     alone = cell(YES_NO, worded({f"i{k}": ("YES",) for k in range(10)}))
-    assert outcome(alone, alone).outcome == "inconclusive"
+    found = outcome(alone, alone)
+    assert found.outcome == "inconclusive"
+    sentence = explanation_of(found._replace(against="main"), alone).sentence
+    assert sentence.startswith("jss is measured neither at main nor now: inconclusive, ")
+
+
+def test_what_one_side_measures_on_other_trials_is_not_said_to_be_measured_nowhere() -> None:
+    alone, both = cell(YES_NO, worded({f"i{k}": ("YES",) for k in range(10)})), wordings(0, 10)
+    for old, new in ((alone, both), (both, alone)):
+        sentence = explanation_of(outcome(old, new), new).sentence
+        assert sentence.startswith(
+            "jss is measured neither at the baseline nor now on the trials of both: inconclusive, "
+        )
 
 
 def test_kappa_is_compared_by_leaving_out_clusters() -> None:

@@ -476,26 +476,69 @@ def _items(project: Project) -> list[dict[str, str]]:
     return [json.loads(line) for line in (project.path / "parity.jsonl").read_text().splitlines()]
 
 
-def test_the_first_screen_counts_what_is_not_compared(
-    committed: Project, workers: tuple[str, ...]
-) -> None:
+NOT_COMPARED = (
+    "1 of 6 items are gone since HEAD (p1); 1 of 6 items have other texts than at HEAD (p2); 1 of "
+    "these have the label of then; 2 new items are not compared (n71, n73); 1 items have another "
+    "label than at HEAD (p3)"
+)
+
+
+def other_items(project: Project) -> None:
     """One item is gone and another edited under its id; two are new; a label has changed."""
-    items = _items(committed)[1:]
+    items = _items(project)[1:]
     items[0] |= {"number": "22"}
     items[1] |= {"label": "YES"}
     items += [{"id": f"n{n}", "number": f"{n}", "label": "NO"} for n in (71, 73)]
-    (committed.path / "parity.jsonl").write_text("\n".join(map(json.dumps, items)))
-    committed.record()
+    (project.path / "parity.jsonl").write_text("\n".join(map(json.dumps, items)))
+    project.record()
+
+
+def screen_of(result: pytest.RunResult) -> str:
+    """What stands below the tests, without the ends of lines."""
+    text = result.stdout.str()
+    return " ".join((text.partition(" judge datasheet ")[2] or text).split())
+
+
+def test_the_first_screen_counts_what_is_not_compared(
+    committed: Project, workers: tuple[str, ...]
+) -> None:
+    other_items(committed)
     result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *workers)
-    screen = " ".join(result.stdout.str().partition(" judge datasheet ")[2].split())
-    assert (
-        "notice: parity: 1 of 6 items are gone since HEAD (p1); 1 of 6 items have other texts than "
-        "at HEAD (p2); 1 of these have the label of then; 2 new items are not compared (n71, n73); "
-        "1 items have another label than at HEAD (p3)"
-    ) in screen
+    screen = screen_of(result)
+    assert f"notice: parity: {NOT_COMPARED}" in screen
+    assert screen.count("items are gone") == 1
     # The same judge: what its data are now is no way around the comparison.
     result.assert_outcomes(passed=2)
     no_traceback(result)
+
+
+def test_a_worker_with_another_check_hides_nothing_of_a_comparison(
+    committed: Project, workers: tuple[str, ...]
+) -> None:
+    """The check of another worker knows nothing of a baseline, and may be the first to end."""
+    checks = 'agreement_floor = 0.1\njss_floor = 0.1\nno_regression = ["jss"]'
+    parity_suite(committed.path, checks=checks)
+    other_items(committed)
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *workers)
+    # What the revision compared is compared, and dropping it is said.
+    result.assert_outcomes(passed=4)
+    screen = screen_of(result)
+    dropped = "looser than at HEAD: no_regression[agreement,0.1] dropped"
+    assert f"notice: parity: {NOT_COMPARED} notice: parity: {dropped}" in screen
+    assert (screen.count("items are gone"), screen.count("looser than")) == (1, 1)
+
+
+@pytest.mark.parametrize("brief", ["-q", "--no-summary"])
+def test_where_no_notice_says_it_the_line_on_the_baseline_counts_what_is_not_compared(
+    committed: Project, brief: str, workers: tuple[str, ...]
+) -> None:
+    other_items(committed)
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", brief, *workers)
+    result.assert_outcomes(passed=2)
+    screen = screen_of(result)
+    assert "mine, parity since HEAD: " in screen
+    assert f"; nothing changed in what was sent; {NOT_COMPARED}" in screen
+    assert screen.count("items are gone") == 1
 
 
 def test_a_branch_loosens_no_comparison_for_itself(committed: Project) -> None:

@@ -54,8 +54,8 @@ from pytest_judgesense.suites.matched import (
 )
 from pytest_judgesense.suites.people import people_file
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.signatures import files_of_function
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.suites.taken import files_of_module
 from pytest_judgesense.trial import Design, Judgment, Trial
 
 _PROJECT: Final = "pyproject.toml"
@@ -505,13 +505,8 @@ class PastReader:
                 place = self.revision.place_in(self.folder, path)
                 texts = [*_texts(toml_value(read_text(place)))]
                 named = {path.parent / text for text in texts}
-                # The signature of a function says which fields are shown.
-                named.update(
-                    file
-                    for text in texts
-                    if _FUNCTION.fullmatch(text)
-                    for file in files_of_module(path.parent, text.partition(":")[0])
-                )
+                for text in filter(_FUNCTION.fullmatch, texts):
+                    self._write_function(path, text)
                 pending += sorted(
                     other
                     for other in map(_plain, named)
@@ -519,6 +514,22 @@ class PastReader:
                     and self.revision.holds(other)
                     and other not in written
                 )
+
+    def _write_function(self, table: Path, function: str) -> None:
+        """Write the files that say what ``module:function`` takes, and so which fields are shown.
+
+        It is named by a written file ``table``. Only what is written says where it leads to.
+        """
+        folder = self.revision.place_in(self.folder, table).parent
+        written = set[Path]()
+        while True:
+            named = files_of_function(folder, function)
+            files = {table.parent / file.relative_to(folder) for file in named}
+            new = {file for file in files - written if self.revision.holds(file)}
+            if not new:
+                return
+            self.revision.write(new, self.folder)
+            written |= new
 
 
 def ini_at(revision: Revision, start: Path, folder: Path) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.past import NotCompared, Past, PastReader
 from pytest_judgesense.revision import Revision
 from pytest_judgesense.suites.loading import _load
+from pytest_judgesense.suites.matched import match_items
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from tests.report.replaying import SHIPPED, replayed, suite_named
@@ -308,3 +309,28 @@ def test_a_judge_of_a_table_is_the_one_of_the_revision(root: Path, tmp_path: Pat
     (top / "prompts" / "strict.txt").write_text("Be strict.")
     past = reader(root, tmp_path / "then")
     assert past._judges(root / "suites")["prod"].prompts.strict == "Be fair."
+
+
+def test_what_a_function_takes_is_followed_in_the_files_of_then(root: Path, tmp_path: Path) -> None:
+    table = '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "jm:judge"\n'
+    (root / "pyproject.toml").write_text(table)
+    (root / "src" / "inner").mkdir(parents=True)
+    (root / "jm.py").write_text("from impl import judge\n")
+    (root / "impl.py").write_text("import inner.own\njudge = inner.own.judge\n")
+    (root / "src" / "inner" / "__init__.py").write_text("")
+    (root / "src" / "inner" / "own.py").write_text("def judge(number, ctx): ...\n")
+    rows = root / "suites" / "data" / "numbers.jsonl"
+    rows.write_text(NUMBERS.replace('"label"', '"ctx": "digits", "unused": "u", "label"'))
+    commit(root)
+    # Of six rows p0 has another context, p1 another text that nobody takes; the code was moved.
+    p0, p1, *others = rows.read_text().splitlines(keepends=True)
+    edited = [p0.replace("digits", "words"), p1.replace('"u"', '"v"')]
+    rows.write_text("".join([*edited, *others]))
+    (root / "jm.py").write_text("def judge(number, ctx): ...\n")
+    for file in (root / "impl.py", root / "src" / "inner" / "own.py"):
+        file.unlink()
+    today = suite_of(root)
+    then = reader(root, tmp_path / "then").suite(today)
+    # The placeholder of the templates, and the parameters that the definition of then has.
+    assert then.items[0].taken == today.items[0].taken == {"number", "ctx"}
+    assert match_items(then.items, today.items).edited == {"p0": "p0"}

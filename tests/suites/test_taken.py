@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.taken import files_of_module
+from pytest_judgesense.suites.signatures import files_of_function, files_of_module
 
 from .files import CONTENT
 
@@ -26,15 +27,18 @@ def project(tmp_path: Path) -> Path:
 
 def taken(
     project: Path, target: str = "", code: str = "", file: str = "app.py", more: str = ""
-) -> frozenset[str]:
+) -> frozenset[str] | None:
     """What is taken of the items, with a judge of that target whose code stands in a file."""
     (project / "pyproject.toml").write_text(JUDGE.format(target, more) if target else "")
     if code:
+        write(project, {file: code})
+    return load_suite(project / "own.suite.toml", None, BUILT_IN.forms).items[0].taken
+
+
+def write(project: Path, files: Mapping[str, str]) -> None:
+    for file, code in files.items():
         (project / file).parent.mkdir(parents=True, exist_ok=True)
         (project / file).write_text(code)
-    shown = load_suite(project / "own.suite.toml", None, BUILT_IN.forms).items[0].taken
-    assert shown is not None
-    return shown
 
 
 def test_the_fields_of_templates_are_taken(project: Path) -> None:
@@ -62,9 +66,131 @@ def test_arguments_say_what_a_parameter_takes(project: Path) -> None:
     assert taken(project, "app:judge", code, more=more) == {"text", "note", "remark"}
 
 
-@pytest.mark.parametrize("code", ["def other(note): ...", "def judge(", "judge = print"])
-def test_of_a_function_that_cannot_be_read_nothing_is_known(project: Path, code: str) -> None:
-    assert taken(project, "app:judge", code) == {"text"}
+TAKES_NOTE = "def judge(text, note): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "files"),
+    [
+        ("jm:judge", {"jm.py": "from impl import judge", "impl.py": TAKES_NOTE}),
+        ("jm:judge", {"jm.py": "from impl import judge", "src/impl.py": TAKES_NOTE}),
+        ("jm:own", {"jm.py": "from impl import judge as own", "impl.py": TAKES_NOTE}),
+        ("jm:judge", {"jm.py": "from impl import *", "impl.py": TAKES_NOTE}),
+        ("jm:judge", {"jm.py": "import impl; judge = impl.judge", "impl.py": TAKES_NOTE}),
+        ("jm:judge", {"jm.py": "import a.b as c; judge = c.judge", "a/b.py": TAKES_NOTE}),
+        ("jm:judge", {"jm.py": "import a.b; judge = a.b.judge", "a/b.py": TAKES_NOTE}),
+        ("jm:impl.judge", {"jm.py": "import impl", "impl.py": TAKES_NOTE}),
+        ("jm:judge", {"jm.py": "def f(note): ...\njudge: object = f"}),
+        (
+            "shop:judge",
+            {"shop/__init__.py": "from .impl import judge as judge", "shop/impl.py": TAKES_NOTE},
+        ),
+        (
+            "shop.a.b:judge",
+            {"shop/a/b.py": "from ..c import judge", "shop/c/__init__.py": TAKES_NOTE},
+        ),
+        (
+            "shop:judge",
+            {"shop/__init__.py": "from . import c\njudge = c.judge", "shop/c.py": TAKES_NOTE},
+        ),
+        (
+            "jm:Judge.judge",
+            {"jm.py": "from impl import Judge", "impl.py": f"class Judge:\n  {TAKES_NOTE}"},
+        ),
+        (
+            "jm:judge",
+            {"jm.py": "from a import judge", "a.py": "from b import judge", "b.py": TAKES_NOTE},
+        ),
+    ],
+)
+def test_a_function_is_followed_to_its_definition(
+    project: Path, target: str, files: Mapping[str, str]
+) -> None:
+    write(project, files)
+    # The template shows the text; the definition takes the note as well, and nobody the tone.
+    assert taken(project, target) == {"text", "note"}
+
+
+@pytest.mark.parametrize(
+    ("code", "fields"),
+    [
+        # Python keeps the last meaning of a name.
+        ("def judge(tone): ...\ndef judge(note): ...", {"text", "note"}),
+        ("from impl import judge\ndef judge(tone): ...", {"text", "tone"}),
+        ("def judge(tone): ...\nfrom impl import judge", {"text", "note"}),
+        # What was called so before: the judge is the first function, not the second.
+        ("def f(note): ...\njudge = f\ndef f(tone): ...", {"text", "note"}),
+        # A variable of another function is not the judge.
+        ("from impl import judge\ndef f():\n  judge = 1", {"text", "note"}),
+        # What decorators of Python leave as it is.
+        ("@functools.lru_cache(maxsize=8)\ndef judge(note): ...", {"text", "note"}),
+        # Values by place have no names: no field is given so.
+        ("def judge(note, *more): ...", {"text", "note"}),
+    ],
+)
+def test_what_a_name_means_in_the_end_is_taken(project: Path, code: str, fields: set[str]) -> None:
+    write(project, {"impl.py": TAKES_NOTE})
+    assert taken(project, "app:judge", code) == fields
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",  # no such file
+        "def other(note): ...",
+        "def judge(",
+        "judge = print",  # of Python
+        "from elsewhere import judge",  # of no file of the project
+        "from ...above import judge",
+        "from app import judge",  # in a circle
+        "judge = functools.partial(print, note='x')",
+        "def judge(note): ...\njudge = wrapped(judge)",
+        "@wrapped\ndef judge(note): ...",
+        "@wrapped(1)\ndef judge(note): ...",
+        "@(lambda f: f)\ndef judge(note): ...",
+        "class Judge:\n  def __call__(self, note): ...\njudge = Judge()",
+        "class judge:\n  def __init__(self, note): ...",
+        "if 1:\n  def judge(note): ...",
+        "try:\n  from impl import judge\nexcept ImportError:\n  judge = None",
+        "def judge(note): ...\nfor judge in (1, 2): ...",
+        "def judge(note, **more): ...",  # it names no end of what it takes
+    ],
+)
+def test_all_fields_count_where_a_signature_cannot_be_read(project: Path, code: str) -> None:
+    # Else an edit of a field that the function takes would not be told as one.
+    write(project, {"impl.py": TAKES_NOTE})
+    assert taken(project, "app:judge", code) is None
+
+
+def test_one_function_that_is_unknown_is_enough(project: Path) -> None:
+    write(project, {"app.py": TAKES_NOTE})
+    second = JUDGE.format("elsewhere:judge", "").replace("mine", "second")
+    assert taken(project, "app:judge", more=second) is None
+
+
+def test_rows_that_differ_in_what_a_followed_function_takes_have_ids_of_their_own(
+    project: Path,
+) -> None:
+    rows = ROWS.replace("Ice sinks.", "Ice floats.")  # two rows that differ in the note and beyond
+    (project / "own.csv").write_text(rows, encoding="utf-8")
+    write(project, {"jm.py": "from impl import judge", "impl.py": TAKES_NOTE})
+    (project / "pyproject.toml").write_text(JUDGE.format("jm:judge", ""))
+    first, second = load_suite(project / "own.suite.toml", None, BUILT_IN.forms).items
+    # By the text alone the second would be the first's ".2", and lose its label with the first.
+    assert "." not in second.id
+    assert first.digest != second.digest
+
+
+def test_the_files_of_a_function_are_all_that_it_is_followed_through(tmp_path: Path) -> None:
+    write(tmp_path, {"jm.py": "from impl import judge"})
+    files = [
+        file.relative_to(tmp_path).as_posix() for file in files_of_function(tmp_path, "jm:judge")
+    ]
+    # Whether they are there: of impl no file is, and what it would lead to is not known yet.
+    assert files[:4] == ["jm.py", "jm/__init__.py", "src/jm.py", "src/jm/__init__.py"]
+    assert files[4:8] == ["impl.py", "impl/__init__.py", "src/impl.py", "src/impl/__init__.py"]
+    write(tmp_path, {"impl.py": "from inner import judge"})
+    assert tmp_path / "inner.py" in files_of_function(tmp_path, "jm:judge")
 
 
 def test_nothing_is_run_to_know_it(project: Path) -> None:

@@ -2,9 +2,9 @@
 
 A name is followed to its definition within the project's files: through
 ``from impl import judge``, ``import impl``, ``judge = impl.judge`` and ``judge = other``. Whatever
-cannot be followed so is unknown, which is not the same as nothing: a call, an object, a decorator
-that may change what is taken, a definition below an ``if`` or a ``try``, a file outside the
-project.
+cannot be followed so is unknown, which is not the same as nothing: a call, an object, a definition
+below an ``if`` or a ``try``, a file outside the project. Decorators are taken to keep what they
+decorate, as `functools.wraps` does.
 """
 
 from __future__ import annotations
@@ -21,18 +21,16 @@ from pytest_judgesense.files import read_text
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _Names: TypeAlias = tuple[str, ...]
 _ALL: Final = "*"
-# Decorators of Python whose result takes what the function takes. Of any other, nobody knows.
-_KEEPING: Final = frozenset(("staticmethod", "classmethod", "cache", "lru_cache"))
 
 
 def parameters_of(folder: Path, target: str) -> frozenset[str] | None:
     """Names of the parameters of ``module:function`` of the project in ``folder``.
 
-    ``None`` if they are unknown, and for a function with ``**kwargs``: it names no end of them.
+    ``None`` if they are unknown. ``*args`` and ``**kwargs`` are given nothing.
     """
     search = _Search(folder)
     function = search.function(target)
-    if function is None or function.args.kwarg or not all(map(_keeps, function.decorator_list)):
+    if function is None:
         return None
     taken = function.args
     parameters = (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)
@@ -196,9 +194,3 @@ def _defined(node: ast.stmt, names: _Names) -> _Function | None:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not names:
         return node
     return None
-
-
-def _keeps(decorator: ast.expr) -> bool:
-    """Whether a decorator, called with arguments or not, leaves the parameters as they are."""
-    name = _dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    return bool(name) and name[-1] in _KEEPING

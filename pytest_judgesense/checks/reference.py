@@ -221,6 +221,8 @@ class Reference:
             notes.append(words)
         losses = losses_of(*whole, self.edited, measure, under)
         nothing = _NOTHING_LEFT if self.edited and not self._has_same(new) else ""
+        if nothing and self.same_judge:
+            comparison = replace(comparison, difference=None)  # other texts may be harder
         blocked = "; ".join(filter(None, [nothing, self.blocked, comparison.blocked])) or None
         if losses.words and (self.same_judge or not losses.are_too_many):
             notes.append(losses.words)

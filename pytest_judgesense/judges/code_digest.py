@@ -3,7 +3,8 @@
 What a function without requests returned is replayed without running it. So its recorded lines hold
 the digests of its code by file: of the modules of the project that it is made of, and of what it
 has opened below the project (see `code_files`, `opened_files`). Where one of them is another now,
-or a module has come in between, the recording is of other code.
+or a module has come in between, or a file that it looked for in vain, the recording is of other
+code.
 
 Files that git ignores are left out: another machine need not have them.
 """
@@ -26,6 +27,7 @@ from pytest_judgesense.cassettes.matching import RecordedTrials
 from pytest_judgesense.errors import StaleRecording
 from pytest_judgesense.files import project_file
 from pytest_judgesense.judges.code_files import (
+    ABSENT,
     Module,
     digest_of_file,
     is_of_project,
@@ -141,7 +143,7 @@ class JudgeCode:
         return modules_imported(self._first, self._project, self._roots)
 
     def _digests(self, files: Iterable[Path]) -> dict[str, str]:
-        return {self._name(path): digest_of_file(path) for path in files if path.is_file()}
+        return {self._name(path): digest_of_file(path) for path in files}
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self._project).as_posix()
@@ -207,7 +209,9 @@ def code_change(trials: Sequence[tuple[Sequence[Exchange], Sequence[Exchange]]])
         if before is None or after is None:
             continue  # a cause is named where both sides know it
         names = before.keys() | after.keys()
-        other = [name for name in sorted(names) if before.get(name) != after.get(name)]
+        other = [
+            name for name in sorted(names) if before.get(name, ABSENT) != after.get(name, ABSENT)
+        ]
         files |= dict.fromkeys(other)
         changed += bool(other)
     where = "" if changed == len(trials) else f", in {changed} of {len(trials)} trials"

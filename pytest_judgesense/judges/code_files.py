@@ -28,6 +28,8 @@ _ENVIRONMENT: Final = "pyvenv.cfg"
 # How files of secrets are called: not even their digest is kept.
 _OF_SECRETS: Final = ".env"
 _OURS: Final = Path(__file__).resolve().parents[1]
+# What stands for the digest of a file that is not there.
+ABSENT: Final = "absent"
 # Hexadecimal digits of a digest.
 _DIGITS: Final = 16
 # A tree takes a hundred times the memory of its source.
@@ -74,7 +76,7 @@ def _in_environment(folder: Path, project: Path) -> bool:
 
 
 def digest_of_file(path: Path) -> str:
-    """The digest of what a file says; empty if it cannot be read."""
+    """The digest of what a file says; `ABSENT` if it is not there, empty if it cannot be read."""
     return _content(path).digest
 
 
@@ -149,6 +151,8 @@ def _file_at(place: Path) -> Path | None:
 def _content(path: Path) -> _Content:
     try:
         state = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return _Content(ABSENT)
     except (OSError, ValueError):
         return _Content("")
     return _content_of(path, state.st_mtime_ns, state.st_size)

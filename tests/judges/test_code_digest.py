@@ -23,6 +23,7 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.cassettes.matching import RecordedTrials
 from pytest_judgesense.cassettes.storage import read_lines, rewrite
 from pytest_judgesense.judges.code_digest import UNKNOWN, JudgeCode, code_change, not_run_again
+from pytest_judgesense.judges.code_files import ABSENT
 from pytest_judgesense.judges.judge_table import Judge, judge_from_table
 from tests.repository import git, repository
 
@@ -79,6 +80,15 @@ def test_what_changed_since_is_named(folder: Path) -> None:
     (folder / "rules" / "__init__.py").write_text("A = 1\n")
     assert code_of(folder).changed_since([recorded]) == ("rules.py", "rules/__init__.py")
     assert code_of(folder).changed_since([exchange(CALL)]) == (UNKNOWN,)
+
+
+def test_a_file_that_was_not_there_is_another_once_it_is(folder: Path) -> None:
+    recorded = exchange(CALL, json.loads(code_of(folder).state()) | {"own/rules.txt": ABSENT})
+    assert code_of(folder).changed_since([recorded]) == ()
+    (folder / "own").mkdir()
+    assert code_of(folder).changed_since([recorded]) == ()
+    (folder / "own" / "rules.txt").write_text("")
+    assert code_of(folder).changed_since([recorded]) == ("own/rules.txt",)
 
 
 def test_what_git_ignores_need_not_be_there(folder: Path) -> None:
@@ -158,3 +168,6 @@ def test_a_comparison_names_the_files_that_changed_and_nothing_unknown() -> None
     )
     assert code_change([([then], [then])]) == ""
     assert code_change([([then], [exchange(RETURN)])]) == ""
+    # One recording need not say that a file is not there, and the other may.
+    looked = exchange(RETURN, {"a.py": "2", "c.txt": ABSENT})
+    assert code_change([([now], [looked])]) == ""

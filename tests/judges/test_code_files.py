@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.judges.code_files import (
+    ABSENT,
     Module,
     digest_of_file,
     is_of_project,
@@ -85,7 +86,8 @@ def test_what_is_no_code_counts_as_its_text(tmp_path: Path) -> None:
     assert prompt != digest(tmp_path, "Which is worse?\n", "other.txt")
     (tmp_path / "crlf.txt").write_bytes(b"Which is better?\r\n")  # as git checks out on Windows
     assert digest_of_file(tmp_path / "crlf.txt") == prompt
-    assert digest_of_file(tmp_path / "gone.txt") == ""
+    assert digest_of_file(tmp_path / "gone.txt") == ABSENT
+    assert digest_of_file(tmp_path) == ""
 
 
 def write(folder: Path, **files: str) -> None:

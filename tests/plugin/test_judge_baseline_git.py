@@ -373,9 +373,11 @@ def test_what_is_declared_no_more_is_refused_where_no_check_compares(committed: 
 
 def test_the_recordings_of_then_are_those_of_its_ini_file(committed: Project) -> None:
     # The branch names another folder, that of an old and worse judge.
+    good = committed.path / "good"
+    shutil.copytree(committed.path / "cassettes", good)
     changed(committed)
-    old = ["--judge-cassettes", "old"]
-    committed.run("parity.suite.toml", "--judge-mode", "record", *old)
+    (committed.path / "cassettes").rename(committed.path / "old")
+    good.rename(committed.path / "cassettes")
     commit(committed.path, "an old recording")
     (committed.path / "pytest.ini").write_text("[pytest]\naddopts = --judge-cassettes old\n")
     result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")

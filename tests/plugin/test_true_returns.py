@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -117,6 +119,48 @@ def compare_agreement(project: Project) -> None:
     suite = project.path / "parity.suite.toml"
     check = 'no_regression = { measure = "agreement", margin = 0.1 }\n'
     suite.write_text(suite.read_text() + check)
+
+
+BY_OTHERS = """
+import sqlite3, subprocess, sys
+from contextlib import closing
+from pathlib import Path
+here = Path(__file__).parent
+def wanted():
+    with closing(sqlite3.connect(here / "rules.db")) as rules:
+        remainder, = rules.execute("select remainder from rule").fetchone()
+    try:
+        return int((here / "own.txt").read_text())
+    except FileNotFoundError:
+        return remainder
+def judge(number, template_id):
+    command = [sys.executable, "-IS", "scorer.py", number]
+    remainder = int(subprocess.run(command, cwd=here, capture_output=True, check=True).stdout)
+    return "YES" if remainder == wanted() else "NO"
+"""
+
+
+def test_a_return_is_of_its_database_its_scorer_and_of_the_file_that_was_not_there(
+    project: Project,
+) -> None:
+    scorer = project.path / "scorer.py"
+    scorer.write_text("import sys\nprint(int(sys.argv[1]) % 2)\n")
+    with closing(sqlite3.connect(project.path / "rules.db")) as rules, rules:
+        rules.execute("create table rule (remainder)")
+        rules.execute("insert into rule values (0)")
+    declare(project, "unused", BY_OTHERS)
+    record(project).assert_outcomes(passed=1)
+    replay(project).assert_outcomes(passed=1)
+
+    (project.path / "own.txt").write_text("1")
+    scorer.write_text("import sys\nprint(int(sys.argv[1]) % 2 + 0)\n")
+    with closing(sqlite3.connect(project.path / "rules.db")) as rules, rules:
+        rules.execute("update rule set remainder = 1")
+    result = replay(project)
+    result.assert_outcomes(failed=1)
+    text = shown(result)
+    assert f"the code of judge 'mine' changed since {TRIALS} of {TRIALS} trials" in text
+    assert "own.txt, rules.db, scorer.py: a replay does not run" in text
 
 
 def test_a_branch_cannot_let_returns_of_other_code_through(project: Project) -> None:

@@ -398,10 +398,12 @@ def test_parts_of_a_suite_are_served_as_the_whole_is(folder: Folder) -> None:
 
 
 def test_suite_files_are_looked_for_where_a_project_has_them(tmp_path: Path) -> None:
-    for place in ("b.suite.toml", "suites/a/a.suite.toml", ".git/x.suite.toml", "env/x.suite.toml"):
+    there = ("b.suite.toml", "suites/a/a.suite.toml")
+    nowhere = (".git/x.suite.toml", "env/x.suite.toml", "build/x.suite.toml")
+    for place in (*there, *nowhere):
         path = tmp_path / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     (tmp_path / "env" / "pyvenv.cfg").touch()
     found = [path.relative_to(tmp_path).as_posix() for path in suite_files_below(tmp_path)]
-    assert found == ["b.suite.toml", "suites/a/a.suite.toml"]
+    assert found == [*there]

@@ -21,7 +21,8 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
 _UNPACKED = "judgesense-data-"
 SUITE_SUFFIX: Final = ".suite.toml"
-_PASSED_OVER: Final = frozenset({"node_modules", "__pycache__"})
+# Where pytest collects nothing unless it is typed: a suite that was moved there is asked no more.
+_PASSED_OVER: Final = frozenset({"node_modules", "__pycache__", "build", "dist", "CVS"})
 _ENVIRONMENT: Final = "pyvenv.cfg"  # at the head of a virtual environment
 
 
@@ -68,7 +69,7 @@ def builtin_cassette(relative: Path) -> Path | None:
 
 
 def suite_files_below(root: Path) -> Iterator[Path]:
-    """The suite files of a project, in any folder but hidden ones and virtual environments."""
+    """The suite files of a project, in any folder in which pytest looks for tests."""
     for place, folders, files in os.walk(root):
         folder = Path(place)
         folders[:] = sorted(

@@ -42,12 +42,8 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer
-from pytest_judgesense.suites.builtin import (
-    SUITE_SUFFIX,
-    builtin_suites,
-    head_of,
-    suite_files_below,
-)
+from pytest_judgesense.suites.below import head_of, suite_files_below
+from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import (

@@ -25,12 +25,8 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.repository import NoRevision
 from pytest_judgesense.revision import Revision
-from pytest_judgesense.suites.builtin import (
-    SUITE_SUFFIX,
-    builtin_suites,
-    head_of,
-    suite_files_below,
-)
+from pytest_judgesense.suites.below import head_of, suite_files_below
+from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
 _RECORDING: Final = ".jsonl"

@@ -23,7 +23,6 @@ from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.shards import Job, Processes, run_job
-from pytest_judgesense.suites.builtin import suite_files_below
 from pytest_judgesense.suites.loading import _load, load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
@@ -395,15 +394,3 @@ def test_parts_of_a_suite_are_served_as_the_whole_is(folder: Folder) -> None:
     assert carried_over(folder.spec(), suite, trials, plans).keys() == first.keys()
     sources = [recorded.id for recorded in first.values()]
     assert len(sources) == len(set(sources)) == 2 * OF_ITEM
-
-
-def test_suite_files_are_looked_for_where_a_project_has_them(tmp_path: Path) -> None:
-    there = ("b.suite.toml", "suites/a/a.suite.toml")
-    nowhere = (".git/x.suite.toml", "env/x.suite.toml", "build/x.suite.toml")
-    for place in (*there, *nowhere):
-        path = tmp_path / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    (tmp_path / "env" / "pyvenv.cfg").touch()
-    found = [path.relative_to(tmp_path).as_posix() for path in suite_files_below(tmp_path)]
-    assert found == [*there]

@@ -17,6 +17,7 @@ from typing import Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.plugin.messages import usage_error
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.pytest_ini import pytest_options
 
@@ -56,7 +57,7 @@ def refuse_narrowed(config: pytest.Config, settings: Settings) -> None:
         expected="the choice of then: what is left out is not compared",
         remedy="type it on the command line, or change it in a separate commit",
     )
-    raise pytest.UsageError(str(error))
+    raise usage_error(error)
 
 
 def start_of(config: pytest.Config) -> Path:

@@ -6,24 +6,16 @@ it needs into a temporary folder and removes that at its end.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from pytest_judgesense.files import read_text
-from pytest_judgesense.limits import toml_value
-
 _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
 _UNPACKED = "judgesense-data-"
 SUITE_SUFFIX: Final = ".suite.toml"
-# Where pytest collects nothing unless it is typed: a suite that was moved there is asked no more.
-_PASSED_OVER: Final = frozenset({"node_modules", "__pycache__", "build", "dist", "CVS"})
-_ENVIRONMENT: Final = "pyvenv.cfg"  # at the head of a virtual environment
 
 
 def builtin_suites() -> dict[str, Path]:
@@ -66,29 +58,6 @@ def builtin_cassette(relative: Path) -> Path | None:
     """A recording that comes with the installation (read only), ``<judge>/<suite>.jsonl``."""
     path = _data(f"cassettes/{relative.as_posix()}")
     return path if path.is_file() else None
-
-
-def suite_files_below(root: Path) -> Iterator[Path]:
-    """The suite files of a project, in any folder in which pytest looks for tests."""
-    for place, folders, files in os.walk(root):
-        folder = Path(place)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name not in _PASSED_OVER
-            and not (folder / name / _ENVIRONMENT).exists()
-        )
-        paths = (folder / name for name in sorted(files) if name.endswith(SUITE_SUFFIX))
-        yield from (path for path in paths if not is_unpacked(path))
-
-
-def head_of(path: Path) -> dict[str, str]:
-    """The ``name`` of a suite file, and what it ``was``; nothing of one that cannot be read."""
-    with suppress(OSError, ValueError):
-        table = toml_value(read_text(path))
-        return {key: table[key] for key in ("name", "was") if isinstance(table.get(key), str)}
-    return {}
 
 
 def cassettes_in(folder: Path, judge: str, names: Iterable[str]) -> dict[str, Path]:

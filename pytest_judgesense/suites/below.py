@@ -1,0 +1,40 @@
+"""The suite files of a project: where they are, and what their heads say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from pytest_judgesense.files import read_text
+from pytest_judgesense.limits import toml_value
+from pytest_judgesense.suites.builtin import SUITE_SUFFIX, is_unpacked
+
+# Where pytest collects nothing unless it is typed: a suite that was moved there is asked no more.
+_PASSED_OVER: Final = frozenset({"node_modules", "__pycache__", "build", "dist", "CVS"})
+_ENVIRONMENT: Final = "pyvenv.cfg"  # at the head of a virtual environment
+
+
+def suite_files_below(root: Path) -> Iterator[Path]:
+    """The suite files of a project, in any folder in which pytest looks for tests."""
+    for place, folders, files in os.walk(root):
+        folder = Path(place)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _PASSED_OVER
+            and not (folder / name / _ENVIRONMENT).exists()
+        )
+        paths = (folder / name for name in sorted(files) if name.endswith(SUITE_SUFFIX))
+        yield from (path for path in paths if not is_unpacked(path))
+
+
+def head_of(path: Path) -> dict[str, str]:
+    """The ``name`` of a suite file, and what it ``was``; nothing of one that cannot be read."""
+    with suppress(OSError, ValueError):
+        table = toml_value(read_text(path))
+        return {key: table[key] for key in ("name", "was") if isinstance(table.get(key), str)}
+    return {}

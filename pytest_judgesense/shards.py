@@ -1,6 +1,6 @@
 """One recording made in shards by several workers: the driver, the desk and the workers.
 
-A worker is a process on this machine (`Processes`) or another one (see `commands.record`). It
+A worker is a process on this machine (`Processes`) or another one (see `commands.ray_tasks`). It
 records its shard like a session, into another folder, and passes each line to the `Desk` before its
 call frees its slot. So a lost worker costs only the calls in flight. The driver moves the lines
 from the desk to the cassettes, which therefore always hold all answers, and the next recording asks

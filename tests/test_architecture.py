@@ -109,7 +109,7 @@ DOORS = {
     # pytest's own parser of its ini files.
     "iniconfig": ("pytest_ini",),
     # Optional, for tasks of a cluster.
-    "ray": ("commands.record",),
+    "ray": ("commands.ray_tasks",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.

@@ -111,8 +111,10 @@ def alone(
         lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=patience_s)
         with lock:
             yield
-            # Only while the lock is held: who waits for a removed lock makes a new one.
-            Path(lock.lock_file).unlink(missing_ok=True)
+            # Only while the lock is held: who waits for a removed lock makes a new one. Windows
+            # removes no open file; there the next holder takes the one that is left.
+            with suppress(OSError):
+                Path(lock.lock_file).unlink()
 
 
 def replace_text(path: Path, text: str) -> None:

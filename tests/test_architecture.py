@@ -97,7 +97,7 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("judges.throttle", "cassettes.locking", "output"),
+    "filelock": ("judges.throttle", "cassettes.locking", "output", "plugin.workers"),
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.

@@ -321,6 +321,9 @@ def test_a_cluster_that_ends_is_an_error_with_a_remedy() -> None:
 @pytest.mark.skipif(
     not find_spec("ray"), reason="there is no ray: pip install 'pytest-judgesense[ray]'"
 )
+# Ray 2.52 tells of a variable for machines with GPUs, and leaves its logs to be closed at the end.
+@pytest.mark.filterwarnings("ignore:Tip. In future versions of Ray:FutureWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_ray_cluster_records_the_same(
     server: FastServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -34,6 +34,7 @@ from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import NO_DEADLINE, Answer
+from pytest_judgesense.judges.unseen import beside_notice
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
@@ -271,6 +272,7 @@ def measure(
             *end.notices(plan.suite.name),
             *asking.registry.notices(cell),
             *proof.notices,
+            *_beside(inquiry, proof, asking),
         ),
         asked=inquiry.made,
         registry=asking.registry,
@@ -519,6 +521,15 @@ def _by_return(judge: JudgeSpec, mode: Mode) -> Iterator[str]:
             f"{judge.name} is replayed by what its function returned: the function is not run, "
             'and a change of what it calls is not noticed (calls = "function")'
         )
+
+
+def _beside(inquiry: Inquiry, proof: Proof, asking: Asking) -> Iterator[str]:
+    """What a function may have asked beside its recorded requests, where no proof has shown it."""
+    if not asking.proves or proof.is_cut_off or not inquiry.has_requests:
+        return
+    notice = beside_notice(inquiry.judge)
+    if notice is not None and inquiry.tells("beside"):
+        yield notice
 
 
 def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:

@@ -39,6 +39,8 @@ LEVELS: dict[str, float] = {
     "figures": 0.4,
     # How much is read, and files that are read without waiting.
     "limits": 0.1,
+    # Of a process that a proof begins, before anything else is imported.
+    "isolation": 0,
     "files": 0.2,
     "rows": 0.2,
     # What columns and words of files may be called.

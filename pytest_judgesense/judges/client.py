@@ -71,6 +71,7 @@ from pytest_judgesense.judges.throttle import (
     wait_asked_for,
 )
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.unseen import UNSEEN
 from pytest_judgesense.judges.usage import fault_of_api
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
@@ -468,6 +469,8 @@ class RecordingClient(Client):
             scope.edits = call.edits
             scope.permit = _booking(book, first_is_booked=scope.anew)
             answer = await function.run(scope, _fields_of(call), request)
+            if scope.intercepted:
+                UNSEEN.has_asked(self._spec)
             self._throttle.learn(answer, started)
         return answer
 
@@ -588,6 +591,7 @@ class _Function:
         self.code = RecordedCode(spec)
         if isinstance(cassette, RecordingCassette):
             OPENED.watch()
+            UNSEEN.watch()
             cassette.code = self.code.state
 
     async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
@@ -653,8 +657,9 @@ class _Function:
         try:
             # Where its return alone is recorded, no request of it is looked at.
             unseen = entered(None) if self._spec.by_return else nullcontext()
+            opening = OPENED.by((self._spec.name, self._spec.model))
             # It may import more while it runs.
-            with OPENED.by((self._spec.name, self._spec.model)), unseen, in_front(self._folders):
+            with opening, UNSEEN.by(self._spec), unseen, in_front(self._folders):
                 value = await self._runner.call(call, self._spec.timeout_s, is_async(function))
         except (OutOfTime, BodyTooLarge) as error:
             _raise_remembered(scope)
@@ -762,7 +767,10 @@ async def imported(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
 
 async def _imported_once(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
     try:
-        function: JudgeFunction = await runner.call(partial(function_of, spec), _LONGEST_IMPORT_S)
+        with UNSEEN.by(spec):
+            function: JudgeFunction = await runner.call(
+                partial(function_of, spec), _LONGEST_IMPORT_S
+            )
     except OutOfTime as error:
         raise JudgeError(
             f"the module of judge {spec.name!r} has not been imported",

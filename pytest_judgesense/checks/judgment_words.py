@@ -8,6 +8,7 @@ from typing import Any, Final
 from pytest_judgesense.layout import excerpt
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.replies import CUT_OFF
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
 # How many groups, reasons or flips are shown of many.
@@ -32,7 +33,10 @@ def judgment_words(judgment: Judgment) -> str:
 
 def _outcome_words(judgment: Judgment) -> str:
     if isinstance(judgment.outcome, Unparsed):
-        return f"unparsed ({excerpt(judgment.outcome.reason, 120)})"
+        reason = excerpt(judgment.outcome.reason, 120)
+        if spent := spent_words(judgment):
+            reason = f"{reason}: {spent}"
+        return f"unparsed ({reason})"
     if isinstance(judgment.outcome, Failed):
         return f"failed ({excerpt(judgment.outcome.reason, 60)})"
     text, content = judgment.outcome.value, judgment.chosen
@@ -110,6 +114,28 @@ def failure_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
         yield f"{len(trials)} failed, the first {trials[0]}: {excerpt(reason, 160)}"
     if len(ranked) > MOST_SHOWN:
         yield f"... and {len(ranked) - MOST_SHOWN} more reasons of failed calls"
+
+
+def spent_words(judgment: Judgment) -> str:
+    """What a reply without a text took that its length ended; empty for every other judgment."""
+    if judgment.outcome != CUT_OFF or (judgment.reply or "").strip():
+        return ""
+    usage = judgment.usage
+    if usage.completion_tokens is None:
+        return "the whole budget was spent before the reply"
+    if not usage.reasoning_tokens:
+        return f"{usage.completion_tokens} tokens were spent before the reply"
+    return f"{usage.reasoning_tokens} of {usage.completion_tokens} tokens were reasoning"
+
+
+def spent_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
+    """How many replies were cut off before they began, what one of them took, and what to do."""
+    spent = [judgment for judgment in judgments if spent_words(judgment)]
+    if spent:
+        yield (
+            f"{len(spent)} cut off before the verdict, the first {spent[0].trial.id}: "
+            f"{spent_words(spent[0])}: raise max_tokens"
+        )
 
 
 def number_words(detail: Mapping[str, Any]) -> Iterator[str]:

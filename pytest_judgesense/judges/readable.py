@@ -131,14 +131,30 @@ class FirstReplies:
             f"({self._setting.format(self._most)})",
             found=shown,
             expected=f"a verdict{named} in at least one of them; otherwise asking stops",
-            remedy="fix the prompt, the function or [space] names of the suite, and run again: "
+            remedy=f"{_first_remedy(self._unread)}, and run again: "
             f"{keeping}{before}; {self._setting.format(0)} turns this limit off",
         )
+
+
+def _first_remedy(unread: Sequence[Judgment]) -> str:
+    """What to do about replies without a verdict."""
+    remedy = "fix the prompt, the function or [space] names of the suite"
+    if any(not (judgment.reply or "").strip() for judgment in unread):
+        return f"raise max_tokens, which a reasoning model may spend before it replies; or {remedy}"
+    return remedy
 
 
 def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
     """At most three of the ``judgments`` without a verdict, each with its reason and its reply."""
     return _lines(judgment for judgment in judgments if isinstance(judgment.outcome, Unparsed))
+
+
+def _nothing(judgment: Judgment) -> str:
+    """An empty reply, and what was spent on it."""
+    if (reasoning := judgment.usage.reasoning_tokens) is None:
+        return "(nothing)"
+    of = judgment.usage.completion_tokens
+    return f"(nothing; {reasoning} of {of} tokens were reasoning)"
 
 
 def _lines(judgments: Iterable[Judgment]) -> list[str]:
@@ -153,6 +169,6 @@ def _lines(judgments: Iterable[Judgment]) -> list[str]:
         assert not isinstance(judgment.outcome, Verdict), "those with a verdict are left out"
         parts = [judgment.trial.id, excerpt(judgment.outcome.reason, _LONGEST)]
         if isinstance(judgment.outcome, Unparsed):
-            parts.append(excerpt(judgment.reply or "", _LONGEST) or "(nothing)")
+            parts.append(excerpt(judgment.reply or "", _LONGEST) or _nothing(judgment))
         lines.append(": ".join(parts))
     return lines

@@ -44,7 +44,7 @@ from pytest_judgesense.replies.text import (
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
-_CUT_OFF: Final = Unparsed("cut off before the verdict")
+CUT_OFF: Final = Unparsed("cut off before the verdict")
 # Verdicts that a space need not permit.
 _OPTIONAL: Final = {TIE: "tie", ABSTAIN: "abstention"}
 # Characters of a reply that is worth keeping with its verdict.
@@ -69,7 +69,7 @@ def parse_reply(
         The verdict (a label of ``space``, ``tie`` or ``abstain``), or `Unparsed`.
     """
     if text is None or not text.strip():
-        return Unparsed("empty reply")
+        return CUT_OFF if truncated else Unparsed("empty reply")
     read = _read if len(text) <= _SHORT else _read.__wrapped__
     return read(text, labels_of(space), space.verdicts, truncated)
 
@@ -81,12 +81,12 @@ def _read(
     answer, still_thinking = without_thinking(text)
     if still_thinking:
         concluded = None if truncated else _concluded(under_bare_thought(text) or "", labels)
-        return _CUT_OFF if concluded is None else _permitted(concluded, verdicts)
+        return CUT_OFF if concluded is None else _permitted(concluded, verdicts)
     symbols, candidates = labels.symbols, labels.candidates
     words = both_ends(tidy(both_ends(answer), symbols, candidates=candidates))
     whole = labels.read_several(words)
     if truncated and isinstance(whole, Verdict) and (labels.extends(words) or only_begins(words)):
-        return _CUT_OFF
+        return CUT_OFF
     stated = whole or _stated(words, labels, truncated=truncated)
     return _unstated(words, verdicts, truncated) if stated is None else _permitted(stated, verdicts)
 
@@ -142,4 +142,4 @@ def _unstated(words: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict
         return _permitted(Verdict(ABSTAIN), verdicts)
     if refuses(words):
         return Unparsed("refusal")
-    return _CUT_OFF if truncated or ends_abruptly(words) else Unparsed("no verdict")
+    return CUT_OFF if truncated or ends_abruptly(words) else Unparsed("no verdict")

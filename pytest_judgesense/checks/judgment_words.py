@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_judgesense.cassettes.exchange import CALL, NO_RESPONSE, RETURN, Exchange
 from pytest_judgesense.layout import excerpt
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.evidence import Group
@@ -136,6 +137,29 @@ def spent_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
             f"{len(spent)} cut off before the verdict, the first {spent[0].trial.id}: "
             f"{spent_words(spent[0])}: raise max_tokens"
         )
+
+
+def swallowed_lines(
+    judgments: Iterable[Judgment], recorded: Mapping[str, Sequence[Exchange]]
+) -> Iterator[str]:
+    """How many verdicts a function gave although every request of the trial failed."""
+    swallowed = []
+    for judgment in judgments:
+        exchanges = recorded.get(judgment.trial.id, ())
+        statuses = [e.response.status for e in exchanges if e.request.method not in (CALL, RETURN)]
+        if judgment.verdict is not None and statuses and not any(map(_is_answer, statuses)):
+            swallowed.append((judgment, statuses[-1]))
+    if swallowed:
+        first, status = swallowed[0]
+        got = f"HTTP {status}" if status != NO_RESPONSE else "no response"
+        yield (
+            f"{len(swallowed)} verdicts came from the function although all its requests failed, "
+            f"the first {first.trial.id}: {got}, and {first.verdict}: let it raise the error"
+        )
+
+
+def _is_answer(status: int) -> bool:
+    return status != NO_RESPONSE and status < 400
 
 
 def number_words(detail: Mapping[str, Any]) -> Iterator[str]:

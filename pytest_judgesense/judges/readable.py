@@ -10,6 +10,7 @@ time, is not tried for all trials.
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -26,6 +27,8 @@ _LINE_BREAK: Final = "\n            "
 # Replies that are shown of those that cannot be read.
 _MOST_SHOWN: Final = 3
 _LONGEST: Final = 100
+# What a function returns that scores where labels are asked for.
+_FRACTION: Final = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 # How the limit is set in a session of pytest, or by `judgesense record`.
 BY_OPTION: Final = "--judge-max-unparsed {}"
 # So many times as many calls may fail, with no verdict in between.
@@ -139,6 +142,8 @@ class FirstReplies:
 def _first_remedy(unread: Sequence[Judgment]) -> str:
     """What to do about replies without a verdict."""
     remedy = "fix the prompt, the function or [space] names of the suite"
+    if any(_FRACTION.fullmatch(judgment.reply or "") for judgment in unread):
+        return f"return a bool, such as score >= 0.6, or a label in place of a score; or {remedy}"
     if any(not (judgment.reply or "").strip() for judgment in unread):
         return f"raise max_tokens, which a reasoning model may spend before it replies; or {remedy}"
     return remedy

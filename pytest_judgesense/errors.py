@@ -31,9 +31,9 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 
 
 def printable(text: str) -> str:
@@ -141,6 +141,14 @@ class JudgesenseError(Exception):
         parts = {"found": found, "expected": expected, "remedy": remedy}
         lines = (f"  {name + ':':<9} {text}" for name, text in parts.items() if text)
         super().__init__(harmless("\n".join((what, *lines))))
+
+    def with_texts(self, told: Callable[[str], str]) -> Self:
+        """The same error in other words: each of its texts as ``told`` gives it.
+
+        Of files that are gone when the error is read it names those that the reader has.
+        """
+        texts = {name: told(getattr(self, name)) for name in ("found", "expected", "remedy")}
+        return type(self)(told(self.what), **texts)
 
     @classmethod
     @contextmanager

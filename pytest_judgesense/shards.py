@@ -286,8 +286,7 @@ def _naming(lasting: Path, temporary: Path, error: JudgesenseError) -> Judgesens
     def named(text: str) -> str:
         return file.sub(lambda match: shlex.quote(f"{lasting}{match[1]}"), text)
 
-    renamed = {name: named(getattr(error, name)) for name in ("found", "expected", "remedy")}
-    return type(error)(named(error.what), **renamed)
+    return error.with_texts(named)
 
 
 class Workers(Protocol):

@@ -151,6 +151,8 @@ def _totals(view: View) -> Iterator[str]:
     words += [f"{calls.failed:,} failed"] * bool(calls.failed)
     if calls.prompt_tokens is not None:
         words.append(f"{calls.prompt_tokens + (calls.completion_tokens or 0):,} tokens")
+    if calls.reasoning_tokens:
+        words.append(f"{calls.reasoning_tokens:,} of them reasoning")
     if calls.cost_usd is not None:
         words.append(f"{calls.cost_usd:.4f} USD")
     yield from indented(f"calls: {', '.join(words)}", width=0)

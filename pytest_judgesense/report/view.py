@@ -201,6 +201,8 @@ class JudgeView:
         if (prompt := calls.prompt_tokens) is not None:
             completion = calls.completion_tokens or 0
             words += [f"{prompt:,} prompt tokens", f"{completion:,} completion tokens"]
+        if calls.reasoning_tokens:
+            words.append(f"{calls.reasoning_tokens:,} of them reasoning")
         if calls.cost_usd is not None:
             words.append(f"{calls.cost_usd:.4f} USD")
         return words

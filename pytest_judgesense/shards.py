@@ -52,7 +52,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop, exit_at_once
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Budget, Deadline, SessionBudget, Throttle
+from pytest_judgesense.judges.throttle import Budget, Deadline, SessionBudget, Throttle, stopping
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import record
 from pytest_judgesense.registry import loaded
@@ -184,8 +184,16 @@ class _Relay(Budget):
         self._lines: list[tuple[str, bytes]] = []
         self._is_stopped = False
 
-    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
-        self.deadline.check()
+    def take(
+        self,
+        spec: JudgeSpec,
+        most_usd: float | None,
+        *,
+        patient: bool = False,
+        begun: bool = False,
+    ) -> bool:
+        if not begun:
+            self.deadline.check()
         if not self._limited:
             return True
         answer: bool | LimitReached = self._ask("take", spec, most_usd, patient=patient)
@@ -258,7 +266,7 @@ def record_shard(
     error, interrupted = None, False
     with (
         tempfile.TemporaryDirectory(prefix="judgesense-shard-") as name,
-        closing(AskingLoop(relay.look, relay.deadline.interrupt)) as loop,
+        closing(AskingLoop(relay.look, stopping(relay.deadline, [job.judge]))) as loop,
     ):
         folder = Path(name)
         for recording, data in recorded.items():

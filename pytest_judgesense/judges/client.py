@@ -27,7 +27,13 @@ from urllib.parse import urlsplit
 from pytest_judgesense.cassettes.bodies import too_large
 from pytest_judgesense.cassettes.carrying import Given
 from pytest_judgesense.cassettes.cassette import Cassette, call_of_function, recorded_answer
-from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, RecordedRequest, as_bytes
+from pytest_judgesense.cassettes.exchange import (
+    NO_RESPONSE,
+    Exchange,
+    RecordedRequest,
+    RecordedResponse,
+    as_bytes,
+)
 from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
@@ -72,6 +78,7 @@ from pytest_judgesense.judges.throttle import (
 )
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.usage import fault_of_api
+from pytest_judgesense.layout import excerpt
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Usage
@@ -107,6 +114,8 @@ _COMPLETIONS: Final = "/v1/chat/completions"
 _LONGEST_IMPORT_S: Final = 600.0
 # Replies of judges have some thousands.
 _LARGE_BYTES: Final = 2**18
+# What an error quotes of where a redirect leads.
+_LONGEST_LOCATION: Final = 300
 
 # The calls of a trial: each outcome is sent in before the next call is returned.
 CallSequence: TypeAlias = Generator[Call, Reply | Failed, Any]
@@ -183,7 +192,16 @@ def reply_in(exchange: Exchange, spec: JudgeSpec) -> Reply | Failed:
     text = _text_of(exchange.response.body)
     if exchange.response.status == NO_RESPONSE:
         return Failed(text)
-    return provider_of(spec).read(exchange.response.status, text)
+    reply = provider_of(spec).read(exchange.response.status, text)
+    return _with_location(reply, exchange.response)
+
+
+def _with_location(reply: Reply | Failed, response: RecordedResponse) -> Reply | Failed:
+    """``reply``; of a redirect, which is not followed, with where it leads."""
+    location = response.headers.get("location")
+    if not (isinstance(reply, Failed) and 300 <= response.status < 400 and location):
+        return reply
+    return Failed(f"{reply.reason}; not followed, location: {excerpt(location, _LONGEST_LOCATION)}")
 
 
 class _ResponseReader:
@@ -459,12 +477,13 @@ class RecordingClient(Client):
         if recorded is not None:
             scope.returns.append(recorded)
             return Answer(Reply(recorded))
-        async with self._throttle.permit() as started:
+        begun = scope.made > 0  # by an earlier call for the same trial
+        async with self._throttle.permit(begun=begun) as started:
             # A function whose requests are all recorded makes none; else its first one is booked
             # here, and each further one when it is made.
             if scope.anew:
-                await self._throttle.admitted(0, None)
-            book = partial(self._throttle.budget.take, self._spec, None)
+                await self._throttle.admitted(0, None, begun=begun)
+            book = partial(self._throttle.budget.take, self._spec, None, begun=True)
             scope.edits = call.edits
             scope.permit = _booking(book, first_is_booked=scope.anew)
             answer = await function.run(scope, _fields_of(call), request)
@@ -531,7 +550,7 @@ async def _attempt(
         kind: Consequence = "retry" if isinstance(error, NoResponse) else "fail"
         return Answer(Failed(reason), kind=kind, late=isinstance(error, TooLate))
     text = _text_of(recorded.body)
-    reply = reader.reply(response.status, text)
+    reply = _with_location(reader.reply(response.status, text), recorded)
     return Answer(
         reply,
         latency_s=latency,

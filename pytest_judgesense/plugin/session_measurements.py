@@ -14,7 +14,7 @@ import pytest
 
 from pytest_judgesense.asking import Asking, Inquiry
 from pytest_judgesense.carrying_over import Plans
-from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
+from pytest_judgesense.cassettes.storage import replace_content
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.errors import (
@@ -112,11 +112,12 @@ class Measurements:
         self._asking.look()
         self._progress.tick()
 
-    def _stop(self) -> None:
+    def _stop(self) -> float:
         self._asking.stop()
         self._budget.deadline.interrupt()
-        longest = max((throttle.longest_s for throttle in self._throttles.values()), default=0.0)
-        self._progress.interrupted(longest)
+        throttles = self._throttles.values()
+        self._progress.interrupted(max((each.longest_s for each in throttles), default=0.0))
+        return max((each.timeout_s for each in throttles), default=0.0)
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
         """The judges of this session for a test or file at ``start``."""
@@ -284,8 +285,8 @@ class Measurements:
                     raise
                 raise error from None
             except KeyboardInterrupt:
-                if self._settings.mode == "record":
-                    self.interrupted.append(_recorded_line(judge, own_suite, cassettes.values()))
+                if self._settings.mode == "record" and (left := self._progress.left) is not None:
+                    self.interrupted.append(_recorded_line(judge, own_suite, left))
                 raise
 
     def throttle(self, judge: JudgeSpec) -> Throttle:
@@ -359,15 +360,8 @@ async def _imported(judge: JudgeSpec) -> JudgeFunction:
     return await imported(judge, runner)
 
 
-def _recorded_line(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:
-    """How much of a suite is recorded."""
-    answered = {
-        exchange.trial
-        for path in cassettes
-        for exchange in read_exchanges(path)
-        if exchange.answers
-    }
-    planned = [trial.id for trial in plan_trials(suite)]
-    recorded = sum(trial in answered for trial in planned)
-    counted = f"{recorded} of {len(planned)} trials recorded"
+def _recorded_line(judge: JudgeSpec, suite: Suite, left: int) -> str:
+    """How much of a suite is recorded where so many of its trials are ``left``."""
+    planned = len(plan_trials(suite))
+    counted = f"{planned - left} of {planned} trials recorded"
     return f"judge {judge.name}, suite {suite.name}: {counted}, not replayed for a proof"

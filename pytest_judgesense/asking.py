@@ -40,7 +40,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.rereading import ReadingOf, Rereading
-from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.resolving import credentials_of, missing_key
 from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -167,6 +167,8 @@ class Inquiry:
             for trial in part
             if trial.id not in failed and self._is_asked(trial, self.cassettes[recording])
         ]
+        if unknown and mode != "replay" and (without_key := missing_key(judge)) is not None:
+            raise without_key
         self._counted = {trial.id for trial in unknown}
         self._count = asking.watch(unknown)
         self._first_replies = _first_replies(suite, mode, asking)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
@@ -22,7 +24,6 @@ from contextlib import (
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.bodies import too_large
 from pytest_judgesense.cassettes.carrying import Given
@@ -34,7 +35,6 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedResponse,
     as_bytes,
 )
-from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
 from pytest_judgesense.cassettes.writing import RecordingCassette
@@ -44,6 +44,7 @@ from pytest_judgesense.errors import (
     JudgesenseError,
     UsageError,
     reason_of,
+    unset_variable,
 )
 from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.functions import (
@@ -62,7 +63,13 @@ from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.project_code import in_front
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
-from pytest_judgesense.judges.resolving import base_url_of, function_of, judged_folders, key_of
+from pytest_judgesense.judges.resolving import (
+    base_url_of,
+    function_of,
+    judged_folders,
+    key_of,
+    missing_key,
+)
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer, Skill
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
@@ -112,6 +119,8 @@ FREE: Final = ("embedded", "local")
 _COMPLETIONS: Final = "/v1/chat/completions"
 # A module may load a model while it is imported.
 _LONGEST_IMPORT_S: Final = 600.0
+# The environment variable of a key, as messages of SDKs name it.
+_KEY_VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:KEY|TOKEN)\b")
 # Replies of judges have some thousands.
 _LARGE_BYTES: Final = 2**18
 # What an error quotes of where a redirect leads.
@@ -456,6 +465,8 @@ class RecordingClient(Client):
         recorded = recorded_answer(self._cassette, scope, request.method, request.url, request.body)
         if recorded is not None:
             return _recorded(self._cassette, scope, endpoint, request)
+        if not endpoint.key and (error := missing_key(endpoint.spec)) is not None:
+            raise error
         reader = _ResponseReader(endpoint.spec)
         scope.fault_of = reader.fault
         swept = call.temperature is not None
@@ -690,6 +701,8 @@ class _Function:
                 reason = self._cassette.redacted(reason_of(error))
                 remedy = missing_file_remedy(error)
                 raise _not_replayable(self._spec, reason, remedy) from error
+            if not scope.made and (variable := _unset_key(error)) is not None:
+                raise _without_key(self._spec, variable, reason_of(error)) from error
             # Clients retry by themselves; their final exception is not retried.
             status = status_of(error)
             kind: Consequence = "end" if kind_of_status(status) == "end" else "fail"
@@ -709,6 +722,24 @@ class _Function:
         if len(text) > self._spec.max_body_bytes:
             raise too_large(self._spec.max_body_bytes, "returned")
         return text
+
+
+def _unset_key(error: BaseException) -> str | None:
+    """The variable of a key that is not set, for which code has failed, if any.
+
+    Code reads it, or the message of an SDK names it.
+    """
+    named = _KEY_VARIABLE.findall(str(error))
+    return unset_variable(error) or next((n for n in named if not os.environ.get(n)), None)
+
+
+def _without_key(spec: JudgeSpec, variable: str, reason: str) -> JudgeError:
+    return JudgeError(
+        f"{variable} is not set: judge {spec.name!r} has no key, and made no request",
+        found=f"{spec.model}: {reason}",
+        expected=f"{variable} in the environment; what is recorded needs none",
+        remedy=f"export {variable}=...",
+    )
 
 
 def _not_sent(spec: JudgeSpec, text: str) -> JudgeError:
@@ -851,7 +882,7 @@ async def open_client(
     Raises:
         UsageError: a callable cannot be imported.
         SendingRefused: a prompt's file, or the host, is not for the repository to choose.
-        JudgeError: a key is needed and is not in the environment; `CodeNotRun`, while asking: a
+        JudgeError: while asking: a key is needed and is not in the environment; `CodeNotRun`: a
             function is needed that may not be imported.
     """
     if isinstance(cassette, ReplayingCassette):
@@ -933,13 +964,6 @@ async def _connected(
     base_url = base_url_of(spec)
     name, key = key_of(spec)
     trust.refuse_host(spec, base_url, name)
-    if key is None and name and not is_loopback(urlsplit(base_url).hostname or ""):
-        raise JudgeError(
-            f"judge {spec.name!r} has no key",
-            found=f"no environment variable {name}",
-            expected=f"the key of {base_url} in {name}",
-            remedy=f"export {name}=..., or name another variable by api_key_env",
-        )
     if spec.provider == "embedded" and spec.base_url is None:
         from pytest_judgesense.judges.simulated.endpoint import serving
 

@@ -76,6 +76,7 @@ class Asking:
         on_recorded: called with the path of a cassette and each line recorded in it.
         proves: whether what was asked and recorded is replayed, see `proving`.
         computes: whether the embedded judge is run, in a replay, for what is not recorded of it.
+        live_answers: what becomes of the answers of a live session that a limit ends.
         plans: where recordings are, and which of their trials are planned; the others serve
             trials that ask the same, see `carrying_over`. ``None``: none does.
     """
@@ -93,6 +94,7 @@ class Asking:
     on_recorded: OnRecorded = lambda _path, _line: None
     proves: bool = False
     computes: Callable[[JudgeSpec], bool] = is_profile
+    live_answers: str = "nothing keeps what was paid for"
     plans: Plans | None = None
 
 
@@ -228,7 +230,7 @@ class Inquiry:
             raise self._rereading.error(self.judge, self.suite, self._asking.how_to_record)
         if left_out:
             self.finish()
-            raise _gap(left_out, self)
+            raise _gap(left_out, self, self._asking.live_answers)
 
     def _settled_first(self) -> tuple[Trial, ...]:
         """The trials of the suite whose texts hang on no answer."""
@@ -429,12 +431,14 @@ def _first_replies(suite: Suite, mode: Mode, asking: Asking) -> FirstReplies:
     )
 
 
-def _gap(left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry) -> LimitReached:
+def _gap(
+    left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry, live_answers: str
+) -> LimitReached:
     """The error about trials that were left out: nothing is estimated from the others."""
     trial, limit = left_out[0]
     paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
     if inquiry.mode == "live":
-        paid = "only --judge-save-live keeps what is paid for"
+        paid = live_answers
     return LimitReached(
         f"{limit.what}: {len(left_out)} of {len(inquiry.trials)} trials of judge "
         f"{inquiry.judge.name!r} on suite {inquiry.suite.name} are left out, the first is "

@@ -72,7 +72,7 @@ from pytest_judgesense.judges.resolving import (
 )
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer, Skill
-from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
+from pytest_judgesense.judges.spec import FREE, JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import (
     Answer,
     Consequence,
@@ -113,8 +113,6 @@ class Call:
     edits: tuple[tuple[str, str], ...] = ()
 
 
-# Providers whose judges run on this machine.
-FREE: Final = ("embedded", "local")
 # Where the embedded judge is asked in the format of its requests.
 _COMPLETIONS: Final = "/v1/chat/completions"
 # A module may load a model while it is imported.

@@ -48,6 +48,7 @@ from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin import workers
 from pytest_judgesense.plugin.cassette_files import Recordings
 from pytest_judgesense.plugin.collected import Collected
+from pytest_judgesense.plugin.live_saving import live_answers
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.plugin.startup import uncollected
@@ -90,6 +91,7 @@ class Measurements:
         self.shard = Shard(*settings.shard) if settings.shard else None
         self.stopping_of: Callable[[JudgeSpec, Suite, Progress], Stopping | None]
         self._config, self._settings, self._collected = config, settings, collected
+        self._shared = shared
         self.credentials = collected.credentials
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._shards: dict[tuple[str, str, Path], list[str]] = {}
@@ -289,11 +291,14 @@ class Measurements:
                 registry=self.registry,
                 trust=self.trust,
                 proves=self._settings.mode == "record" or self._settings.save_live is not None,
+                live_answers=live_answers(self._settings, self._shared, cassettes.values()),
                 plans=Plans(self._settings.rootdir, self._settings.cassettes, self.registry.forms),
             )
             try:
                 yield cassettes, asking
             except JudgesenseError as raised:
+                if isinstance(raised, LimitReached):
+                    self.recordings.keep_unfinished(cassettes.values())
                 kinds = self.registry.forms
                 error = self.recordings.with_what_is_recorded(raised, judge, suite, kinds)
                 self._session.note_error(error, *key)

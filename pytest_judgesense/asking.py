@@ -40,7 +40,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.rereading import ReadingOf, Rereading
-from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.resolving import credentials_of, missing_key
 from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -77,6 +77,7 @@ class Asking:
         on_recorded: called with the path of a cassette and each line recorded in it.
         proves: whether what was asked and recorded is replayed, see `proving`.
         computes: whether the embedded judge is run, in a replay, for what is not recorded of it.
+        live_answers: what becomes of the answers of a live session that a limit ends.
         plans: where recordings are, and which of their trials are planned; the others serve
             trials that ask the same, see `carrying_over`. ``None``: none does.
     """
@@ -94,6 +95,7 @@ class Asking:
     on_recorded: OnRecorded = lambda _path, _line: None
     proves: bool = False
     computes: Callable[[JudgeSpec], bool] = is_profile
+    live_answers: str = "nothing keeps what was paid for"
     plans: Plans | None = None
 
 
@@ -168,6 +170,8 @@ class Inquiry:
             for trial in part
             if trial.id not in failed and self._is_asked(trial, self.cassettes[recording])
         ]
+        if unknown and mode != "replay" and (without_key := missing_key(judge)) is not None:
+            raise without_key
         self._counted = {trial.id for trial in unknown}
         self._count = asking.watch(unknown)
         self._first_replies = _first_replies(suite, mode, asking)
@@ -229,7 +233,7 @@ class Inquiry:
         self._refuse_cached(trials)
         if left_out:
             self.finish()
-            raise _gap(left_out, self)
+            raise _gap(left_out, self, self._asking.live_answers)
 
     def _refuse_cached(self, trials: Sequence[Trial]) -> None:
         """Raise `StaleRecording` where a cache has answered for requests of an earlier session.
@@ -494,12 +498,14 @@ def _first_replies(suite: Suite, mode: Mode, asking: Asking) -> FirstReplies:
     )
 
 
-def _gap(left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry) -> LimitReached:
+def _gap(
+    left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry, live_answers: str
+) -> LimitReached:
     """The error about trials that were left out: nothing is estimated from the others."""
     trial, limit = left_out[0]
     paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
     if inquiry.mode == "live":
-        paid = "only --judge-save-live keeps what is paid for"
+        paid = live_answers
     return LimitReached(
         f"{limit.what}: {len(left_out)} of {len(inquiry.trials)} trials of judge "
         f"{inquiry.judge.name!r} on suite {inquiry.suite.name} are left out, the first is "

@@ -43,9 +43,9 @@ from pytest_judgesense.proving import Proof, Task, look_ups_of, prove
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stopping_point import forget_stop, read_stop, stop_file, write_stop
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.planning import plan_trials, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Design, Judgment, Trial
+from pytest_judgesense.trial import Design, Failed, Judgment, Trial
 
 
 @dataclass(frozen=True)
@@ -290,15 +290,17 @@ class Recorded(NamedTuple):
     """The result of recording trials of a suite without measuring.
 
     Attributes:
-        answered: how many of the trials have a recorded answer now.
+        answered: how many of the trials have a reply now.
         made: how many of them were called in this session; ``retried``: calls that were repeated.
-        notices: as those of a measurement.
+        notices: as those of a measurement, without those on failures.
+        failed: by trial without a reply, why.
     """
 
     answered: int
     made: int
     retried: int
     notices: tuple[str, ...]
+    failed: Mapping[str, str]
 
 
 def record(
@@ -321,13 +323,14 @@ def record(
         forget_stop(judge, suite, cassettes)
         if inquiry.made:
             notices = (*notices, f"{suite.name}: a shard is not replayed for a proof")
+    replies = {trial.id: inquiry.answers[trial.id].reply for trial in trials}
+    failed = {id_: reply.reason for id_, reply in replies.items() if isinstance(reply, Failed)}
     return Recorded(
-        answered=sum(
-            inquiry.cassettes[recording_of(trial.id)].complete(trial.id) for trial in trials
-        ),
+        answered=len(replies) - len(failed),
         made=len(inquiry.made),
         retried=sum(answer.retried for answer in inquiry.answers.values()),
         notices=notices,
+        failed=failed,
     )
 
 

@@ -297,7 +297,7 @@ class RecordingCassette(Cassette):
         before = self.recordings.returned(scope.trial)
         if is_other:
             self.reread.add(scope.trial)
-        elif not scope.anew and (failed or (before and before.returned_texts)):
+        elif not scope.anew and ((failed and not scope.made) or (before and before.returned_texts)):
             return
         headers, text = self._code_headers(scope), texts[0]
         if len(texts) > 1:

@@ -106,10 +106,20 @@ def _unlike_parts(first: str | None, other: str | None) -> list[str]:
 
 def failure_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
     """Why calls failed: the most frequent reasons with counts and one trial each."""
+    return reason_lines(
+        {
+            judgment.trial.id: judgment.outcome.reason
+            for judgment in judgments
+            if isinstance(judgment.outcome, Failed)
+        }
+    )
+
+
+def reason_lines(failed: Mapping[str, str]) -> Iterator[str]:
+    """The same of the reasons of ``failed`` trials, by trial."""
     by_reason: dict[str, list[str]] = {}
-    for judgment in judgments:
-        if isinstance(judgment.outcome, Failed):
-            by_reason.setdefault(judgment.outcome.reason, []).append(judgment.trial.id)
+    for trial, reason in failed.items():
+        by_reason.setdefault(reason, []).append(trial)
     ranked = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     for reason, trials in ranked[:MOST_SHOWN]:
         yield f"{len(trials)} failed, the first {trials[0]}: {excerpt(reason, 160)}"

@@ -28,11 +28,11 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.reasoning_budget import budget_warnings
 from pytest_judgesense.judges.calls import first_calls
-from pytest_judgesense.judges.client import FREE, Call, unasked_endpoint
+from pytest_judgesense.judges.client import Call, unasked_endpoint
 from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.resolving import credentials_of
-from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.judges.spec import FREE, JudgeSpec, table_of
 from pytest_judgesense.stats.drift import PlannedSessions
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,12 +14,13 @@ import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.cassettes.writing import RecordingCassette, holds
 from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecording
+from pytest_judgesense.files import read_bytes
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.plugin.live_saving import saving_of
+from pytest_judgesense.plugin.live_saving import saving_of, unfinished_folder
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.kind import Kind
@@ -90,6 +91,18 @@ class Recordings:
                 name: stack.enter_context(self.recording(judge, f"{name}.jsonl", key))
                 for name in suite.recordings
             }
+
+    def keep_unfinished(self, cassettes: Iterable[Path]) -> None:
+        """Keep what a limit ended in a live session with a history, see `unfinished_folder`."""
+        if (folder := unfinished_folder(self.settings, self.shared)) is None:
+            return
+        assert self.shared.live_folder, "a live session has a folder for its calls"
+        for path in cassettes:
+            if path.exists():
+                kept = folder / path.relative_to(self.shared.live_folder)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                replace_content(kept, read_bytes(path))
+                self.written.add(kept)
 
     def remove_shown(self, credentials: Credentials) -> None:
         """Remove credentials that requests have shown later from everything that was recorded."""

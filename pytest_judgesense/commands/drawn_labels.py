@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 import pytest_judgesense.stats.prediction_powered as powered
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.files import read_text
 from pytest_judgesense.measures.calibration import CONTENTS, answer_of
@@ -170,7 +170,7 @@ def _rows(path: Path, table: Sequence[tuple[int, dict[str, str]]]) -> list[_Row]
     """The labels of any other table: the same one, where an item and a person have several."""
     names = {*table[0][1]} if table else set()
     if missing := [name for name in _NEEDED if name not in names]:
-        found = f"no {' and no '.join(missing)}; columns: {', '.join(sorted(names)) or 'none'}"
+        found = f"no {' and no '.join(missing)}; columns: {listed(sorted(names)) or 'none'}"
         raise LogError(f"{path} holds no labels", found=found, expected=_EXPECTED)
     rows: list[_Row] = []
     stated: dict[tuple[str, str], str] = {}
@@ -267,7 +267,7 @@ def _refuse_strangers(
     if given - words:
         raise UsageError(
             "labels and verdicts are not in the same words",
-            found=f"labels {', '.join(sorted(given))}",
+            found=f"labels {listed(sorted(given))}",
             expected=f"among {', '.join(sorted(words))}",
             remedy="write the labels as the verdicts are",
         )

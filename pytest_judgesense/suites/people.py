@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, get_args
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files import UnfinishedLine, open_bytes, read_bytes, text_so_far
 from pytest_judgesense.output import alone, append_whole, cut_off
-from pytest_judgesense.rows import csv_rows
+from pytest_judgesense.rows import csv_rows, harmless_cell, text_of_cell
 from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.trial import Drawn
 
@@ -182,7 +182,10 @@ def _append(path: Path, content: str, added: Sequence[PersonLabel]) -> None:
         raise _not_of_the_form(path, 1, header, _HEADER)
     elif not content.endswith("\n"):
         lines.write("\n")
-    writer.writerows(astuple(answer)[: len(COLUMNS)] for answer in added)
+    writer.writerows(
+        map(harmless_cell, astuple(answer)[: len(COLUMNS)])  # without the number of its line
+        for answer in added
+    )
     append_whole(path, lines.getvalue())
 
 
@@ -274,7 +277,8 @@ def _label_of(path: Path, number: int, row: dict[str, str]) -> PersonLabel:
         if not is_valid:
             found = f"{column} = {row[column]!r}"
             raise _not_of_the_form(path, number, found, f"{column}: {expected[column]}")
-    return PersonLabel(**row, line=number)  # type: ignore[arg-type] # the columns are its fields
+    texts = {column: text_of_cell(cell) for column, cell in row.items()}
+    return PersonLabel(**texts, line=number)  # type: ignore[arg-type] # the columns are its fields
 
 
 def _without_texts(path: Path) -> SuiteError:

@@ -120,6 +120,18 @@ def test_a_last_line_that_was_cut_off_anywhere_is_left_out_and_taken_out(
     assert people_lines(path) == ((FIRST, answer), None)
 
 
+@pytest.mark.parametrize(
+    "note", ["=1+1", "+1 for this", "@anna", "-no", "'=1+1", " =1", "''x", "-1"]
+)
+def test_a_note_begins_no_formula_and_is_read_back_as_it_was(path: Path, note: str) -> None:
+    answer = replace(FIRST, note=note)
+    append_people(path, lambda before: [answer])
+    assert read_people(path) == (answer,)
+    cell = path.read_text().split("\n")[1].split(",")[4]
+    # A number stays one: a spreadsheet calculates nothing of it.
+    assert cell == "-1" or cell.lstrip()[:1] not in {*"=+-@"}
+
+
 def test_zeros_of_a_machine_that_lost_its_power_are_no_line(path: Path) -> None:
     path.write_bytes((HEADER + LINE).encode() + bytes(4096))
     labels, unfinished = people_lines(path)

@@ -18,7 +18,7 @@ _SEPARATOR: Final = re.compile(r"sep=([,;\t|])\n")
 # At which a spreadsheet begins a formula, behind white space or a quote of ours; signed numbers are
 # none.
 _FORMULA: Final = re.compile(r"'*\s*[=+\-@]")
-_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def harmless_cell(text: str) -> str:

@@ -25,7 +25,7 @@ from pytest_judgesense.commands.suite_file import (
     suite_table,
     written_suite,
 )
-from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.errors import SuiteError, UsageError, listed
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
@@ -260,7 +260,7 @@ def columns_taken(
     parameters = parameters_of(function) or []
     names = [parameter.name for parameter in parameters]
     shown = f"{options.function.rpartition(':')[2]}({', '.join(names)})"
-    both = f"parameters: {', '.join(names) or 'none'}; columns: {', '.join(items.columns)}"
+    both = f"parameters: {', '.join(names) or 'none'}; columns: {listed(items.columns)}"
     for name, column in mapped.items():
         if column not in items.columns or name not in {*names, *beside}:
             raise UsageError(

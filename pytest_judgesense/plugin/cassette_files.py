@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -27,6 +28,9 @@ from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
+
+# Clocks of two machines may differ, and so may what they take for UTC.
+_MOST_DAYS_AHEAD: Final = 1.0
 
 
 def recorder_of(config: pytest.Config) -> Recorder:
@@ -113,18 +117,28 @@ class Recordings:
                 RecordingCassette(path, secrets=credentials).remove_shown()
 
     def refuse_old(
-        self, recorded_at: str | None, cassette: Path | None, recorded: str, command: str
+        self, dates: tuple[str, str] | None, cassette: Path | None, recorded: str, command: str
     ) -> None:
-        """Raise `OldRecording` if the oldest answer is older than ``--judge-max-age``.
+        """Raise `OldRecording` if an answer is older than ``--judge-max-age``, or of the future.
 
-        Recordings of the present session are never too old. For the message ``recorded`` says what
+        Recordings of the present session are never too old. ``dates`` are those of the oldest and
+        the newest answer, ``cassette`` holds the oldest. For the message ``recorded`` says what
         was, and ``command`` records it.
         """
         limit = self.settings.max_age
-        if limit is None or recorded_at is None or self.settings.mode == "live":
+        if limit is None or dates is None or self.settings.mode == "live":
             return
-        instant = datetime.fromisoformat
-        age = (instant(self.shared.started) - instant(recorded_at)) / timedelta(days=1)
+        oldest, newest = dates
+        if (ahead := -self._days_since(newest)) > _MOST_DAYS_AHEAD:
+            raise OldRecording(
+                f"the recording of {recorded} is dated {ahead:.1f} days in the future: "
+                "nothing says how old it is",
+                found=f"an answer of {newest}",
+                expected=f"answers of the last {limit:g} days",
+                remedy=f"if the clock of this machine is right, record it again: {command} "
+                "--judge-mode live --judge-save-live DIR",
+            )
+        age = self._days_since(oldest)
         if age <= limit:
             return
         folder = os.path.relpath(self.settings.cassettes, self.settings.invocation)
@@ -133,11 +147,16 @@ class Recordings:
         raise OldRecording(
             f"the recording of {recorded} is {age:.1f} days old, "
             f"--judge-max-age {limit:g} is passed",
-            found=f"an answer of {recorded_at} in {cassette}",
+            found=f"an answer of {oldest} in {cassette}",
             expected=f"answers of the last {limit:g} days",
             remedy=f"record it again: {command} --judge-mode live --judge-save-live "
             f"{shlex.quote(folder)}",
         )
+
+    def _days_since(self, moment: str) -> float:
+        """The days from then to the beginning of the session; of the future they are negative."""
+        instant = datetime.fromisoformat
+        return (instant(self.shared.started) - instant(moment)) / timedelta(days=1)
 
     def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
         return f"record it: {self.command(judge, suite)} --judge-mode record"

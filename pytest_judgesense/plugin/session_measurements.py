@@ -258,7 +258,7 @@ class Measurements:
         if self._settings.verify is not None:
             self._verify(measurement, self._settings.verify)
         self.recordings.refuse_old(
-            measurement.recorded and measurement.recorded[0],
+            measurement.recorded,
             measurement.oldest,
             f"judge {judge.name!r} on suite {suite.name}",
             self.recordings.command(judge, suite),

@@ -55,7 +55,7 @@ _ATTRIBUTE: Final = re.compile(
     r"([^\s\"'<>/=]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'<>]++)))?"
 )
 # Around the text of an element and within it.
-_NO_TEXT: Final = re.compile(r"<!\[CDATA\[|\]\]>|<!--(?:[^-]|-(?!->))*+-->")
+_NO_TEXT: Final = re.compile(r"<!\[CDATA\[|\]\]>|<!--[^<>]*+(?<=--)>")
 _EDGE: Final = re.compile(r"(?:\s++|<!\[CDATA\[)*+")
 _END_OF_CDATA: Final = "]]>"
 # Attributes that name what stands in another one, or in the element.
@@ -66,7 +66,7 @@ _VALUED: Final = frozenset(
 _VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
 # `AccountName=a;AccountKey=...`
 _SETTING: Final = re.compile(
-    r"(?<![\w .-])\s*+([\w .-]{2,64}+)=\s*+"
+    r"(?<![\w .-])([\w .-]{2,64}+)=\s*+"
     r"((?:[^;&\s\"'<>]++|&(?!quot;|apos;|(?:amp;)?[\w.-]{1,64}=)(?:amp;)?)++)"
 )
 _LABEL_END: Final = " \t\r\n:="

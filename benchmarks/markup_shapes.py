@@ -89,6 +89,10 @@ SHAPES: Final[Mapping[str, str]] = {
     "SOAP": "<soapenv:Body><v1:login><v1:user>ci</v1:user><v1:passwd>KEY</v1:passwd></v1:login>",
     "PowerShell": '<Obj><MS><S N="Name">judge</S><SS N="Password">KEY</SS></MS></Obj>',
     "WordPress": "<member><name>password</name><value><string>KEY</string></value></member>",
+    "an assertion of a client": "<client_assertion>KEY</client_assertion>",
+    "a ticket": "<cas:proxyGrantingTicket>PGT-KEY</cas:proxyGrantingTicket>",
+    "a secret string": "<SecretString>KEY</SecretString>",
+    "settings in CDATA": "<config><![CDATA[user=ci\npassword=KEY\n]]></config>",
     "a key of RSA": "<RSAKeyValue><Modulus>KEY</Modulus><Exponent>AQAB</Exponent><D>KEY</D>"
     "</RSAKeyValue>",
     "IntelliJ": '<component name="Db"><option name="apiKey" value="KEY" /></component>',
@@ -157,6 +161,8 @@ HONEST: Final[Mapping[str, str]] = {
     "other scripts": "<password>\u6b63\u89e3\u306f\u3053\u308c\u3067\u3059\u30022024\u5e74</password>"
     "<token>\u043e\u0442\u0432\u0435\u04422024\u043f\u0440\u0430\u0432\u0438\u043b\u044c\u043d\u044b\u0439</token>",
     "escaped": "&lt;password&gt;correct horse&lt;/password&gt; &lt;token&gt;A-12&lt;/token&gt;",
+    "a ticket of a tracker": "<ticket>JUDGE-1042</ticket><ticket>https://t.example/browse/JUDGE-1042</ticket>",
+    "assignments": "<pre>token = next(tokens)\nkey=values[2]\npassword=getpass()\nsecret=None</pre>",
     "an entity": '<signature name="Ada Lovelace" date="1843-10-18">A. A. L.</signature>',
     "already removed": "<password>[secret: field password]</password><token>REDACTED</token>",
 }

@@ -39,7 +39,7 @@ _OF_KEYS: Final = re.compile(
 )
 _OF_MAYBE: Final = re.compile(
     r"(?:tokens?|secrets?|credentials?|cookies?|session_?id|csrf|xsrf|signature(?:_?value)?"
-    r"|cipher_?value|saml_?(?:response|assertion|art)|delegation_?key|rsa_?key_?value|authorization"
+    r"|cipher_?value|assertion|auth(?:orization)?_?code|ticket|key_?material|secret_?string|totp_?seed|saml_?(?:response|assertion|art)|delegation_?key|rsa_?key_?value|authorization"
     r"|(?:^|_)(?:auth|jwt|bearer|session|sig|sas|pat|dsn|viewstate|org(?:ani[sz]ation)?_?id))"
     r"(?:_?(?:\d+|text|value|base64|content|to_sign))?$"
 )

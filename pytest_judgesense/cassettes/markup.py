@@ -43,6 +43,7 @@ _OF_NAMES: Final = (
     b"pass", b"pwd", b"pw", b"key", b"token", b"secret", b"cred", b"connection", b"cookie",
     b"session", b"csrf", b"xsrf", b"sig", b"cipher", b"saml", b"auth", b"jwt", b"bearer", b"sas",
     b"pat", b"dsn", b"primary", b"secondary", b"viewstate", b"org",
+    b"assertion", b"ticket", b"seed", b"material",
 )  # fmt: skip
 # References are written as references again: markup within a text within a page.
 _MOST_REFERENCES: Final = 2
@@ -255,7 +256,7 @@ class _Markup:
 
     def _named(self, start: int, end: int, names: Sequence[str]) -> Iterator[_Group]:
         """The credentials in a text that has ``names``: settings within it, or all of it."""
-        if self._text.find("=", start, end) >= 0 and self._text.find(";", start, end) >= 0:
+        if self._text.find("=", start, end) >= 0:
             yield _Group(list(self._settings(start, end)))
         if not names:
             return

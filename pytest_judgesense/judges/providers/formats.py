@@ -157,7 +157,7 @@ def parse_completions(status: int, body: str) -> Reply | Failed:
     if isinstance(value, Failed):
         return value
     try:
-        choice = value["choices"][0]
+        choice = _first_choice(value["choices"])
         message = choice["message"]
         content = message.get("content")
         refusal = message.get("refusal")
@@ -185,6 +185,23 @@ def parse_completions(status: int, body: str) -> Reply | Failed:
         model=_model(value),
         tokens=_tokens(choice.get("logprobs")),
     )
+
+
+def _first_choice(choices: Any) -> Any:
+    """The choice with the lowest ``index``, whatever their order; without one its place counts.
+
+    Raises:
+        IndexError, KeyError, TypeError: there is none.
+    """
+    if not isinstance(choices, list) or len(choices) == 1:
+        return choices[0]
+
+    def index_of(place: int) -> int:
+        choice = choices[place]
+        index = choice.get("index") if isinstance(choice, dict) else None
+        return index if type(index) is int else place
+
+    return choices[min(range(len(choices)), key=index_of, default=0)]
 
 
 def parse_messages(status: int, body: str) -> Reply | Failed:

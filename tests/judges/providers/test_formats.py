@@ -141,6 +141,25 @@ def test_an_openai_reply_with_everything() -> None:
     assert OPENAI.read(200, body) == Reply("A", Usage(5, 1), model="gpt-x")
 
 
+@pytest.mark.parametrize(
+    ("indices", "text"),
+    [
+        ((1, 0), "B"),
+        ((2, 1, 0), "C"),
+        ((0, 1), "A"),
+        # Without an index, or with none that is one, a choice counts by its place.
+        ((None, None), "A"),
+        (("1", True), "A"),
+    ],
+)
+def test_choices_are_taken_by_their_index(indices: tuple[Any, ...], text: str) -> None:
+    choices = [
+        {"index": index, "message": {"content": content}, "finish_reason": "stop"}
+        for index, content in zip(indices, "ABC", strict=False)
+    ]
+    assert OPENAI.read(200, json.dumps({"choices": choices})) == Reply(text)
+
+
 def test_an_anthropic_reply_with_everything() -> None:
     body = anthropic([_text("A")], model="claude-x", usage={"input_tokens": 5, "output_tokens": 1})
     assert ANTHROPIC.read(200, body) == Reply("A", Usage(5, 1), model="claude-x")

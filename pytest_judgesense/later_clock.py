@@ -12,8 +12,8 @@ from datetime import timedelta
 from importlib.util import find_spec
 from typing import Final
 
-# Year, month, weekday and half of the day differ: the longest year has 366 days, the longest month
-# 31, 397 is no multiple of 7, and a clock that is put forward or back by an hour leaves 12 to 14.
+# Year, month and weekday differ: the longest year has 366 days, the longest month 31, and 397 days
+# are 5 more than whole weeks. So does the hour, where a clock is put forward or back meanwhile too.
 SET_ON_BY: Final = timedelta(days=397, hours=13)
 
 

@@ -6,6 +6,13 @@ breaker) is then not there, as it is not in CI. A function that only this proces
 ``conftest.py`` or a notebook, is replayed here, and so is a judge of a built-in provider, of whose
 code none is the user's.
 
+The clock of that process is set on by more than a year, so that a prompt with the day, the month or
+the year in it is no longer the one that was recorded. Only where a trial does not replay there, all
+of them are replayed once more, on this day: what replays today alone goes by the day, or by
+something that expires. What replays on neither is asked twice in the same course, once on either
+day: if it is the same both times, neither chance nor the time has changed it, but what came before
+it in its process.
+
 A look-up that a judge makes once in a process stands in the trials that came first (several, where
 trials run at the same time, or what it brought has expired), and every other trial that comes
 first would miss it. It is found by the replay, where it is lent, and becomes a line of its own only
@@ -22,17 +29,27 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.cassette import REPLAYED_PROTOCOL, Cassette
 from pytest_judgesense.cassettes.exchange import CALL, LOOK_UP, Exchange, RecordedRequest
-from pytest_judgesense.cassettes.matching import Identity, fields_that_differ, is_of_the_prompt
+from pytest_judgesense.cassettes.matching import (
+    WITHOUT_THE_DAY,
+    Identity,
+    differ_in_dates,
+    fields_that_differ,
+    ignoring,
+    is_of_the_prompt,
+    normal_url,
+    texts_of_prompt,
+)
 from pytest_judgesense.cassettes.offline import UNSEEN_REMEDY
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import CallScope
@@ -43,6 +60,7 @@ from pytest_judgesense.errors import (
     MissingRecording,
     NetworkRefused,
     UnprovenRecording,
+    shortened,
 )
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import calls_of, judgment_of
@@ -54,9 +72,10 @@ from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.judges.unseen import traffic_of, unseen_remedy
+from pytest_judgesense.later_clock import SET_ON_BY, can_be_set_on
 from pytest_judgesense.suites.planning import recording_of
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial
+from pytest_judgesense.trial import Failed, Judgment, Trial
 
 
 def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
@@ -71,11 +90,18 @@ _LOOK_S: Final = 0.25
 # Trials that an error names.
 _MOST_SHOWN: Final = 5
 # Without a network from its beginning, where the system can take it away.
-_IN_A_FRESH_PROCESS: Final = (
+_WITHOUT_A_NETWORK: Final = (
     "from pytest_judgesense.isolation import leave_network; is_cut_off = leave_network(); "
     "from pytest_judgesense.proving import main; main(is_cut_off)"
 )
 _WITH_A_NETWORK: Final = "from pytest_judgesense.proving import main; main(False)"
+# Before all imports of the judge, and of what it may share with us.
+_SET_ON: Final = "from pytest_judgesense.later_clock import set_on; set_on(); "
+# Trials that are asked again to see whether chance has changed them.
+_MOST_REPEATED: Final = 8
+# Seeds of hashes: a recording with the first is replayed with the second.
+_SEEDS: Final = ("0", "1")
+_ANOTHER_SEED: Final = "2"
 
 
 class Replay(NamedTuple):
@@ -177,10 +203,29 @@ class _NoFreshProcess(Exception):
     """The judge is not there in another process; says why."""
 
 
+def _usual_seed() -> str:
+    """A seed of hashes that the recording process does not have."""
+    return _SEEDS[os.environ.get("PYTHONHASHSEED") == _SEEDS[0]]
+
+
 def _freshly_replayed(
-    task: Task, loop: AskingLoop, deadline: Deadline, code: str = _IN_A_FRESH_PROCESS
+    task: Task,
+    loop: AskingLoop,
+    deadline: Deadline,
+    *,
+    later: bool = False,
+    seed: str,
+    networked: bool = False,
 ) -> _Fresh:
     """The replays of another process, which is ended if this one is interrupted.
+
+    Args:
+        task: what is replayed there.
+        loop: that of this process, for interrupts.
+        deadline: of the session.
+        later: whether its clock is set on.
+        seed: of its hashes.
+        networked: whether it keeps its network.
 
     Raises:
         LimitReached: the deadline has passed.
@@ -189,15 +234,15 @@ def _freshly_replayed(
         pickled = pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise _NoFreshProcess(str(error)) from error
-    seed = "1" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
     path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    main_of = _WITH_A_NETWORK if networked else _WITHOUT_A_NETWORK
     # A file, for what a pipe does not take at once would be written by nobody after a look.
     with tempfile.TemporaryFile() as task_file:
         task_file.write(pickled)
         task_file.seek(0)
         process = subprocess.Popen(  # noqa: S603 - this Python, with code of ours
             # -P: it imports what this process does, and no more of the working folder.
-            [sys.executable, "-P", "-c", code],
+            [sys.executable, "-P", "-c", _SET_ON * later + main_of],
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
             stdin=task_file,
             stdout=subprocess.PIPE,
@@ -258,37 +303,68 @@ def prove(
         loop: where judges of this process run.
         deadline: of the session.
     """
-    is_fresh, is_cut_off = _lives_elsewhere(task.judge), False
+    findings_of = partial(_Findings, task, opened, judgments)
+    notices: list[str] = []
+    is_cut_off = False
     try:
-        if is_fresh:
-            replays, is_cut_off = _freshly_replayed(task, loop, deadline)
+        if _lives_elsewhere(task.judge):
+            findings, notices, is_cut_off = _of_fresh_processes(task, loop, deadline, findings_of)
         else:
             deadline.check()
-            replays = task.replayed(loop)
+            findings = findings_of(task.replayed(loop), is_fresh=False)
     except _NoFreshProcess as reason:
         if task.judge.function is None:
             return Proof(_no_process(task, str(reason)))
-        is_fresh, replays = False, task.replayed(loop)
+        findings = findings_of(task.replayed(loop), is_fresh=False)
     except LimitReached as limit:
         return Proof(notices=(f"{task.suite.name} was not replayed for a proof: {limit.what}",))
     except JudgesenseError as error:
         return Proof(_error(task, {task.trials[0].id: _Reason(error.what, error.remedy)}))
-    findings = _Findings(task, opened, judgments, replays)
-    if is_fresh or task.judge.provider == "callable":  # code of ours makes no look-ups
-        if is_fresh:
-            findings.settle_lent()
-        else:
-            findings.settle_unasked()
-        for cassette in opened:
-            cassette.keep_as_look_ups(findings.kept_in(cassette))
-    if is_cut_off:
-        _name_unseen(task, findings, loop, deadline)
+    for cassette in opened:
+        cassette.keep_as_look_ups(findings.kept_in(cassette))
     unproven = _error(task, findings.reasons) if findings.reasons else None
-    return Proof(unproven, tuple(findings.notices()), findings.look_ups, is_cut_off)
+    return Proof(unproven, (*findings.notices(), *notices), findings.look_ups, is_cut_off)
 
 
-def _name_unseen(task: Task, findings: _Findings, loop: AskingLoop, deadline: Deadline) -> None:
-    """Name the network as the cause of what fails for want of it.
+def _of_fresh_processes(
+    task: Task, loop: AskingLoop, deadline: Deadline, findings_of: Callable[..., _Findings]
+) -> tuple[_Findings, list[str], bool]:
+    """What replays in fresh processes say of a recording, and remarks for its readers.
+
+    The last value is whether no network was there for anybody.
+
+    Raises:
+        LimitReached: the deadline has passed.
+    """
+    fresh = partial(_freshly_replayed, loop=loop, deadline=deadline, seed=_usual_seed())
+    later, fault = None, ""
+    if can_be_set_on():
+        try:
+            replays, is_cut_off = fresh(task, later=True)
+            later = findings_of(replays)
+        except _NoFreshProcess as reason:
+            fault = str(reason)
+        if later is not None and not later.reasons:
+            return later, [], is_cut_off
+    replays, is_cut_off = fresh(task)
+    today = findings_of(replays)
+    if today.reasons:
+        if is_cut_off and _name_unseen(task, today, loop, deadline):
+            return today, [], is_cut_off
+        if today.in_doubt and _are_repeated(today.sample(task), loop, deadline):
+            today.blame_the_course()
+        return today, [], is_cut_off
+    if later is not None:
+        return *today.with_the_day(later), is_cut_off
+    if fault:
+        return today, [_expiring(task, len(task.trials), fault)], is_cut_off
+    untried = f"whether prompts of {task.suite.name} change with the day was not tried"
+    unset = f"{untried}: time-machine is not installed, or not for this Python"
+    return today, [unset], is_cut_off
+
+
+def _name_unseen(task: Task, findings: _Findings, loop: AskingLoop, deadline: Deadline) -> bool:
+    """Name the network as the cause of what fails for want of it; whether anything does.
 
     The first trial of each reason is replayed once more with a network: its recorded requests are
     answered as before, and what gives the recorded verdict now has asked beside them.
@@ -299,13 +375,13 @@ def _name_unseen(task: Task, findings: _Findings, loop: AskingLoop, deadline: De
     chosen = {*[*firsts.values()][:_MOST_SHOWN]}
     trials = tuple(trial for trial in task.trials if trial.id in chosen)
     if not trials:
-        return
+        return False
     try:
         replays = _freshly_replayed(
-            task._replace(trials=trials), loop, deadline, _WITH_A_NETWORK
+            task._replace(trials=trials), loop, deadline, seed=_usual_seed(), networked=True
         ).replays
     except (_NoFreshProcess, LimitReached):
-        return  # the reasons stay as they are
+        return False  # the reasons stay as they are
     passing = {trial for trial, replay in replays.items() if findings.is_as_recorded(trial, replay)}
     traffic = traffic_of(task.judge)
     for trial, reason in findings.reasons.items():
@@ -316,6 +392,39 @@ def _name_unseen(task: Task, findings: _Findings, loop: AskingLoop, deadline: De
                 f"{reason.text}",
                 unseen_remedy(task.judge),
             )
+    return bool(passing)
+
+
+def _are_repeated(task: Task, loop: AskingLoop, deadline: Deadline) -> bool:
+    """Whether trials ask and say the same in two processes that differ in day and hashes alone."""
+    try:
+        before, after = (
+            _freshly_replayed(task, loop, deadline, later=later, seed=seed).replays
+            for later, seed in ((False, _usual_seed()), (can_be_set_on(), _ANOTHER_SEED))
+        )
+    except _NoFreshProcess:
+        return False
+    return all(_alike(replay, after[trial]) for trial, replay in before.items())
+
+
+def _alike(first: Replay, second: Replay) -> bool:
+    """Whether two replays have made the same requests, to the same verdict or to none."""
+    if first.digests != second.digests or (first.judgment is None) != (second.judgment is None):
+        return False
+    return (
+        first.judgment is None
+        or second.judgment is None
+        or measured_alike(first.judgment, second.judgment)
+    )
+
+
+def _expiring(task: Task, count: int, fault: str) -> str:
+    """The remark on trials that fail on a later day."""
+    return (
+        f"{count} of {len(task.trials)} trials of {task.suite.name} replay today, and fail where "
+        f"the clock is {SET_ON_BY.days} days on: credentials or a token expire ({fault}); whether "
+        "their prompts change with the day was not tried"
+    )
 
 
 def _lives_elsewhere(judge: JudgeSpec) -> bool:
@@ -330,10 +439,32 @@ def _lives_elsewhere(judge: JudgeSpec) -> bool:
 
 
 class _Reason(NamedTuple):
-    """Why a trial does not replay, and what to do."""
+    """Why a trial does not replay, and what to do.
+
+    Attributes:
+        text: why.
+        remedy: what to do.
+        in_course: why, if what came before it in its process has changed it; empty where that
+            makes no difference.
+    """
 
     text: str
     remedy: str
+    in_course: str = ""
+
+    def of_the_course(self) -> _Reason:
+        """The reason where what came before in the process has changed what is asked."""
+        if not self.in_course:
+            return self
+        return _Reason(f"{self.in_course} with {_THE_COURSE}", _ANEW)
+
+
+_THE_COURSE: Final = (
+    "what came before it in its process: an earlier trial (a memory, a checkpointer, a generator), "
+    "or what the session alone has set"
+)
+_NO_CLOCK: Final = "let the function not go by the clock"
+_ANEW: Final = "let each trial begin anew: make what remembers, or draws, inside of the function"
 
 
 class _Findings:
@@ -345,7 +476,10 @@ class _Findings:
         opened: Sequence[RecordingCassette],
         judgments: Mapping[str, Judgment],
         replays: Mapping[str, Replay],
+        *,
+        is_fresh: bool = True,
     ) -> None:
+        """``is_fresh``: the replays are of another process than the recording."""
         self._task, self._opened, self._judgments = task, opened, judgments
         self._replays = replays
         self._identity = Identity(task.judge.ignore)
@@ -354,6 +488,10 @@ class _Findings:
         for trial in task.trials:
             if (reason := self._reason(trial.id)) is not None:
                 self.reasons[trial.id] = reason
+        if is_fresh:
+            self._settle_lent()
+        elif task.judge.provider == "callable":  # code of ours makes no look-ups
+            self._settle_unasked()
 
     @cached_property
     def _recorded(self) -> dict[str, dict[str, RecordedRequest]]:
@@ -392,11 +530,16 @@ class _Findings:
         if replay.error is not None:
             return _Reason(replay.error.what, replay.error.remedy)
         assert replay.judgment is not None, "it has an outcome or an error"
-        return _Reason(
+        text = (
             f"{shown(recorded)} was recorded, and {shown(replay.judgment)} is replayed from the "
-            "same answers",
-            "let what the function returns depend on its arguments and its answers alone",
+            "same answers"
         )
+        remedy = "let what the function returns depend on its arguments and its answers alone"
+        protocol = self._cassette_of(trial).protocols.get(trial, REPLAYED_PROTOCOL)
+        if protocol != REPLAYED_PROTOCOL:
+            came_by = f", which came by {protocol} and are replayed as {REPLAYED_PROTOCOL}"
+            return _Reason(f"{text}{came_by}", f"{remedy}, not on the protocol's version")
+        return _Reason(text, remedy, f"{text}: it changes")
 
     def _missed(self, trial: str, request: RecordedRequest) -> _Reason:
         by_digest = self._recorded[trial]
@@ -412,10 +555,11 @@ class _Findings:
                 return _Reason(
                     f"its prompt changes on each run, at {field}",
                     "take what changes (a time, a random text, the order of a set) out of it",
+                    f"its prompt, at {field}, changes",
                 )
             return _Reason(
                 f"a value changes on each run: {field}",
-                f'put ignore = ["{field}"] into {table_of(self._task.judge.name)}',
+                f"put {ignoring([field])} into {table_of(self._task.judge.name)}",
             )
         holders = self._asked_by(self._identity.digest(request))
         where = f"{request.method} {request.url}"
@@ -434,9 +578,95 @@ class _Findings:
             f"no answer is recorded to {where}",
             "let the requests of a trial depend on its arguments and its answers alone: not on "
             "chance, and not on what trials before it have met",
+            f"no answer is recorded to {where}, which changes",
         )
 
-    def settle_lent(self) -> None:
+    @property
+    def in_doubt(self) -> list[str]:
+        """The trials that do not replay, and may be changed by what came before them."""
+        return [trial for trial, reason in self.reasons.items() if reason.in_course]
+
+    def sample(self, task: Task) -> Task:
+        """Some of the trials that are in doubt, one at a time."""
+        doubtful = set(self.in_doubt[:_MOST_REPEATED])
+        trials = tuple(trial for trial in task.trials if trial.id in doubtful)
+        return task._replace(trials=trials, judge=replace(task.judge, concurrency=1))
+
+    def blame_the_course(self) -> None:
+        """Say of the trials in doubt that what came before them has changed them."""
+        self.reasons = {trial: reason.of_the_course() for trial, reason in self.reasons.items()}
+
+    # --- a later day ---
+
+    def with_the_day(self, later: _Findings) -> tuple[_Findings, list[str]]:
+        """These of today, without fault, with the reasons of a later day, and remarks."""
+        expired = []
+        for trial in later.reasons:
+            if (reason := later._of_the_day(trial)) is None:
+                expired.append(trial)
+            else:
+                self.reasons[trial] = reason
+        if not expired:
+            return self, []
+        return self, [_expiring(self._task, len(expired), later._fault(expired[0]))]
+
+    def _of_the_day(self, trial: str) -> _Reason | None:
+        """Why a trial does not replay on this later day; ``None`` if it cannot be asked there."""
+        replay, recorded = self._replays[trial], self._judgments[trial]
+        lent = (exchange.request for exchange in replay.lent)
+        unknown = [r for r in lent if self._identity.digest(r) not in self.look_ups]
+        missed = [*replay.missed, *unknown]
+        for request in missed:
+            if (reason := self._dated(trial, request)) is not None:
+                return reason
+        if isinstance(replay.error, MissingRecording) and not replay.digests:
+            return _Reason("it makes no request on another day", f"{_NO_CLOCK}: {WITHOUT_THE_DAY}")
+        if missed or replay.judgment is None:
+            return None
+        if isinstance(replay.judgment.outcome, Failed) and not isinstance(recorded.outcome, Failed):
+            return None
+        return _Reason(
+            f"{shown(recorded)} was recorded, and {shown(replay.judgment)} is replayed on another "
+            "day from the same answers",
+            f"{_NO_CLOCK}: {WITHOUT_THE_DAY}",
+        )
+
+    def _dated(self, trial: str, request: RecordedRequest) -> _Reason | None:
+        """Why a request is another one on a later day; ``None`` if it is of another kind."""
+        now = datetime.now(UTC)
+        alike = []
+        for recorded in self._recorded[trial].values():
+            fields = fields_that_differ(recorded, request)
+            if (
+                fields is not None
+                or _is_at_one_place(recorded, request)
+                or texts_of_prompt(recorded) & texts_of_prompt(request)
+                or differ_in_dates(recorded, request, now, now + SET_ON_BY)
+            ):
+                alike.append(fields or [])
+        if not alike:
+            return None
+        fields = min(alike, key=lambda fields: (not fields, len(fields)))
+        where = f", at {', '.join(fields)}" * bool(fields)
+        if fields and not any(map(is_of_the_prompt, fields)):
+            table = table_of(self._task.judge.name)
+            return _Reason(
+                f"a value changes with the day{where}", f"put {ignoring(fields)} into {table}"
+            )
+        return _Reason(f"its prompt changes with the day{where}", WITHOUT_THE_DAY)
+
+    def _fault(self, trial: str) -> str:
+        """What a trial met that cannot be asked on this later day."""
+        replay = self._replays[trial]
+        if replay.missed:
+            request = replay.missed[0]
+            return f"it asks {request.method} {request.url}"
+        if replay.error is not None:
+            return shortened(str(replay.error.found or replay.error.what))
+        assert replay.judgment is not None, "it has an outcome or an error"
+        return shown(replay.judgment)
+
+    def _settle_lent(self) -> None:
         """Decide which of the answers that were lent are those of look-ups."""
         lent = [
             (trial, self._identity.digest(exchange.request), exchange)
@@ -461,7 +691,7 @@ class _Findings:
             and recorded <= self._replays[trial].digests
         )
 
-    def settle_unasked(self) -> None:
+    def _settle_unasked(self) -> None:
         """The same of replays in the recording process, where look-ups are not asked again."""
         for trial, by_digest in self._recorded.items():
             replay = self._replays[trial]
@@ -523,6 +753,14 @@ class _Findings:
                 "recorded by what the function returned: what it sends is not noticed there "
                 "(an answer from a cache?)"
             )
+
+
+def _is_at_one_place(first: RecordedRequest, second: RecordedRequest) -> bool:
+    """Whether two requests go to the same URL, whatever its query."""
+    places = (
+        (request.method, normal_url(request.url).partition("?")[0]) for request in (first, second)
+    )
+    return len(set(places)) == 1
 
 
 def _requests_of(cassette: Cassette, trial: str) -> dict[str, RecordedRequest]:

@@ -66,6 +66,7 @@ LEVELS: dict[str, float] = {
     "report": 4,
     # Of a recording, before anything is measured by it.
     "proving": 4.5,
+    "later_clock": 0.1,
     # Recorded answers that serve trials of other names.
     "carrying_over": 4.3,
     "measurement": 5,
@@ -108,6 +109,8 @@ DOORS = {
     "jinja2": ("report.page",),
     "markupsafe": ("report.page",),
     "matplotlib": ("report.drawing",),
+    # The day of a proof.
+    "time_machine": ("later_clock",),
     # pytest's own parser of its ini files.
     "iniconfig": ("pytest_ini",),
     # Optional, for tasks of a cluster.

@@ -61,6 +61,8 @@ from pytest_judgesense.errors import CassetteError, JudgeError, JudgesenseError,
 
 HOW_TO_RECORD: Final = "record it with --judge-mode record"
 
+# What any answer seems to have come by where it is replayed; it is no part of a recording.
+REPLAYED_PROTOCOL: Final = "HTTP/1.1"
 # Headers of a recorded answer that no client is given.
 _NOT_DELIVERED: Final = frozenset({"retry-after", CARRIED})
 # No timer of a cassette waits longer: a day.
@@ -77,6 +79,7 @@ class Cassette(ABC):
         redactor: what removes the secrets of all that leaves the cassette.
         identity: which requests are the same.
         how_to_record: remedy of a miss: the command that records it.
+        protocols: by trial, what its last answer came by in this process, where a client says so.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class Cassette(ABC):
         self.redactor = redactor
         self.identity = identity
         self.how_to_record = how_to_record
+        self.protocols: dict[str, str] = {}
 
     @property
     def notices(self) -> tuple[str, ...]:

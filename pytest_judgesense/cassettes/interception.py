@@ -43,7 +43,11 @@ from pytest_judgesense.cassettes.bodies import (
     sent_bytes,
     too_large,
 )
-from pytest_judgesense.cassettes.cassette import Cassette, InterceptedCall
+from pytest_judgesense.cassettes.cassette import (
+    REPLAYED_PROTOCOL,
+    Cassette,
+    InterceptedCall,
+)
 from pytest_judgesense.cassettes.exchange import (
     FAULT,
     NO_RESPONSE,
@@ -288,6 +292,8 @@ def _recorded_of_httpx(package: Any, call: InterceptedCall, live: Any, content: 
         return bytes(same.read())
 
     headers = live.headers.multi_items()
+    protocol = live.extensions.get("http_version", REPLAYED_PROTOCOL.encode()).decode()
+    call.cassette.protocols[call.scope.trial] = protocol
     body, body_headers = delivered(call.arrived(live.status_code, headers, content, decoded))
     live.headers = package.Headers(_as_delivered(headers, body_headers))
     live.stream = package.ByteStream(body)
@@ -330,6 +336,7 @@ def _bounded_aiohttp(vcr_cassette: _VcrCassette, real: _Method) -> _Method:
 
     class Played(stubs.MockClientResponse):  # type: ignore[name-defined,misc]
         json, text = stubs.ClientResponse.json, stubs.ClientResponse.text
+        version = import_module("aiohttp").HttpVersion11
 
     async def bounded(session: Any, *args: Any, **options: Any) -> Any:
         response = await real(session, *args, **options)

@@ -32,12 +32,14 @@ import re
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote_plus, urlsplit, urlunsplit
 
+from pytest_judgesense.cassettes.dates import without_dates
 from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.storage import CassetteLine
 from pytest_judgesense.errors import BrokenCassette, StaleRecording
@@ -187,6 +189,21 @@ def _differences(recorded: Any, current: Any, name: str) -> Iterator[str]:
         yield name
 
 
+def differ_in_dates(
+    recorded: RecordedRequest, current: RecordedRequest, recorded_at: datetime, now: datetime
+) -> bool:
+    """Whether two requests are the same but for dates and times, as clocks show at two moments."""
+    before, after = (
+        without_dates("\n".join([_at_its_place(request), *readable(request.body)]), moment)
+        for request, moment in ((recorded, recorded_at), (current, now))
+    )
+    return before == after
+
+
+def _at_its_place(request: RecordedRequest) -> str:
+    return f"{request.method.upper()} {unquote_plus(normal_url(request.url))}"
+
+
 ALL_OF_IT: Final = Identity()
 
 
@@ -194,6 +211,31 @@ def is_of_the_prompt(field: str) -> bool:
     """Whether a field, as ``ignore`` names it, is the model or a part of the prompt."""
     place, _, rest = field.partition(".")
     return place == "body" and (rest == "model" or not _WORDS.isdisjoint(rest.split(".")))
+
+
+def texts_of_prompt(request: RecordedRequest) -> frozenset[str]:
+    """The texts that a request in JSON holds where prompts stand."""
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError):
+        return frozenset()
+    return frozenset(
+        text
+        for name, text in _texts(body, "body")
+        if name != "body.model" and is_of_the_prompt(name)
+    )
+
+
+def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, held in value.items():
+            if key not in ("role", "type"):
+                yield from _texts(held, f"{name}.{key}")
+    elif isinstance(value, list):
+        for held in value:
+            yield from _texts(held, name)
+    elif isinstance(value, str):
+        yield name, value
 
 
 # --- the exchanges of a cassette ------------------------------------------------------------------
@@ -378,6 +420,8 @@ _PROMPT: Final = frozenset(("contents", "input", "instructions", "messages", "pr
 # And the parts of one.
 _WORDS: Final = _PROMPT | {"content", "documents", "message", "parts", "text"}
 LONGEST_LINE: Final = 160
+# What to do with a prompt that a clock changes.
+WITHOUT_THE_DAY: Final = "take the date out, or give it as an item's field"
 
 
 def stale(
@@ -386,12 +430,28 @@ def stale(
     """The error for a trial that is recorded with another request than ``request``."""
     place = f"{path}:{line}" if line else str(path)
     diff = request_diff(recorded.request, request, f"{place} ({recorded.recorded_at})", "this run")
+    moments = datetime.fromisoformat(recorded.recorded_at), datetime.now(UTC)
+    in_dates = differ_in_dates(recorded.request, request, *moments)
     return StaleRecording(
-        f"trial {recorded.trial}: {_changed(recorded.request, request)} since it was recorded",
+        f"trial {recorded.trial}: {_changed(recorded.request, request)} since it was recorded"
+        f"{', in dates alone' * in_dates}",
         found="\n".join([f"call {recorded.call} differs from {place}", *diff]),
         expected="the request that was recorded",
-        remedy=remedy,
+        remedy=f"{_of_dates(recorded.request, request)}; else {remedy}" if in_dates else remedy,
     )
+
+
+def _of_dates(recorded: RecordedRequest, current: RecordedRequest) -> str:
+    """What to do where dates alone differ, and a clock may have given them."""
+    fields = fields_that_differ(recorded, current)
+    if fields and not any(map(is_of_the_prompt, fields)):
+        return f"where they are of the day, put {ignoring(fields)} into the table of the judge"
+    return f"where they are of the day, {WITHOUT_THE_DAY}"
+
+
+def ignoring(fields: Iterable[str]) -> str:
+    """The setting of a judge by which fields of its requests may change."""
+    return f"ignore = {json.dumps(list(fields))}"
 
 
 def _changed(recorded: RecordedRequest, current: RecordedRequest) -> str:

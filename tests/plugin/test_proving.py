@@ -14,6 +14,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -523,6 +524,31 @@ NOW = """
 def judge(number, template):
     return ask(f"{template.replace('{{number}}', number)} Now: {time.time_ns()}")
 """
+TODAY = """
+import datetime
+def judge(number, template):
+    return ask(f"It is {datetime.date.today():{form}}. {template.replace('{{number}}', number)}")
+"""
+MONTH, YEAR = (TODAY.replace("{form}", form) for form in ("%B %Y", "%Y"))
+DAY = TODAY.replace(":{form}", "")
+DAY_FIELD = """
+import datetime
+def judge(number, template):
+    return ask(template.replace("{{number}}", number), day=str(datetime.date.today()))
+"""
+BY_YEAR = """
+import datetime, pathlib
+def judge(number, template):
+    text = ask(template.replace("{{number}}", number))
+    recorded_in = pathlib.Path("year.txt").read_text()
+    return text if str(datetime.date.today().year) == recorded_in else "NO"
+"""
+REMEMBERS = """
+_history = []
+def judge(number, template):
+    _history.append(template.replace("{{number}}", number))
+    return ask(" ".join(_history[::-1]))
+"""
 LUCKY = """
 def judge(number, template):
     ask(template.replace("{{number}}", number))
@@ -553,6 +579,23 @@ def judge(number, template):
             NOW, "its prompt changes on each run, at body.prompt", id="now", marks=pytest.mark.long
         ),
         pytest.param(
+            DAY,
+            "its prompt changes with the day, at body.prompt expected: every trial replayed "
+            "offline to the verdict that was recorded remedy: take the date out, or give it as an "
+            "item's field",
+            id="day",
+        ),
+        pytest.param(MONTH, "take the date out, or give it", id="month", marks=pytest.mark.long),
+        pytest.param(YEAR, "take the date out, or give it", id="year", marks=pytest.mark.long),
+        pytest.param(DAY_FIELD, 'ignore = ["body.day"]', id="day's field", marks=pytest.mark.long),
+        pytest.param(
+            BY_YEAR,
+            "let the function not go by the clock",
+            id="verdict of the year",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(REMEMBERS, "an earlier trial (a memory, a checkpointer", id="memory"),
+        pytest.param(
             LUCKY, "is replayed from the same answers", id="lucky", marks=pytest.mark.long
         ),
         pytest.param(
@@ -571,6 +614,7 @@ def test_what_no_replay_repeats_fails_the_session_that_records_it(
 
     endpoint = serve(reply)
     declare(project, endpoint.url, code)
+    (project.path / "year.txt").write_text(str(datetime.now(UTC).year))
     result = record(project, "--junitxml=junit.xml", "-n", "2")
     result.assert_outcomes(failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -725,6 +769,29 @@ def test_a_plain_call_is_said_to_be_one_once_for_a_judge(
     assert 'calls = "function" in [tool.judgesense.judges.mine]' in shown
     # Whoever looks at it once more has been told.
     assert "no request was seen" not in record(project, "-v").stdout.str()
+
+
+EXPIRING_TOKEN = """
+import pathlib
+def judge(number, template):
+    if float(pathlib.Path("token.txt").read_text()) < time.time():
+        raise PermissionError("the token has expired")
+    return ask(template.replace("{{number}}", number))
+"""
+
+
+def test_what_expires_before_a_later_day_is_a_notice(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, EXPIRING_TOKEN)
+    (project.path / "token.txt").write_text(str(time.time() + 6 * 3600))
+    result = record(project, "-v")
+    result.assert_outcomes(passed=1)
+    shown = " ".join(result.stdout.str().split())
+    assert f"{TRIALS} of {TRIALS} trials of parity replay today, and fail where" in shown
+    assert "credentials or a token expire" in shown
+    assert "PermissionError: the token has expired" in shown
 
 
 BY_SOCKET = """

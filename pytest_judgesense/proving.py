@@ -366,8 +366,9 @@ def _of_fresh_processes(
 def _name_unseen(task: Task, findings: _Findings, loop: AskingLoop, deadline: Deadline) -> bool:
     """Name the network as the cause of what fails for want of it; whether anything does.
 
-    The first trial of each reason is replayed once more with a network: its recorded requests are
-    answered as before, and what gives the recorded verdict now has asked beside them.
+    The first trial of each reason is replayed alone, without a network and with one: its recorded
+    requests are answered as before, and what gives the recorded verdict with it alone has asked
+    beside them.
     """
     firsts: dict[_Reason, str] = {}
     for trial, reason in findings.reasons.items():
@@ -377,12 +378,24 @@ def _name_unseen(task: Task, findings: _Findings, loop: AskingLoop, deadline: De
     if not trials:
         return False
     try:
-        replays = _freshly_replayed(
-            task._replace(trials=trials), loop, deadline, seed=_usual_seed(), networked=True
-        ).replays
+        without, with_network = (
+            _freshly_replayed(
+                task._replace(trials=trials),
+                loop,
+                deadline,
+                seed=_usual_seed(),
+                networked=networked,
+            ).replays
+            for networked in (False, True)
+        )
     except (_NoFreshProcess, LimitReached):
         return False  # the reasons stay as they are
-    passing = {trial for trial, replay in replays.items() if findings.is_as_recorded(trial, replay)}
+    passing = {
+        trial
+        for trial, replay in with_network.items()
+        if findings.is_as_recorded(trial, replay)
+        and not findings.is_as_recorded(trial, without[trial])
+    }
     traffic = traffic_of(task.judge)
     for trial, reason in findings.reasons.items():
         if firsts[reason] in passing:

@@ -25,7 +25,7 @@ from pytest_judgesense.checks.explanation import check_line, explanation_of
 from pytest_judgesense.checks.outcome import DecisionRule, Policy
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.datasheet import CheckLine, Datasheet
-from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.client import is_embedded
@@ -287,7 +287,7 @@ def measure_all(
 
 def _refuse_unknown(name: str, given: Any, valid: Sequence[str]) -> None:
     if not isinstance(given, str) or given not in valid:
-        raise UsageError(f"{name} {given!r} is unknown", expected=f"one of {', '.join(valid)}")
+        raise UsageError(f"{name} {given!r} is unknown", expected=f"one of {listed(valid)}")
 
 
 def _whole(name: str, given: Any, least: int) -> int:

@@ -158,6 +158,9 @@ _NO_TEXT: Final = {
     b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
 }
 _GZIP: Final = b"\x1f\x8b"
+_GZIP_FORM: Final = zlib.MAX_WBITS | 16
+# Bytes that are unpacked at once to measure a stream: at most a thousand times as many.
+_PIECE: Final = 2**14
 _MOST_SHOWN: Final = 12
 _BEGINNING: Final = 60
 
@@ -254,12 +257,15 @@ def _text(path: Path) -> str:
 
 
 def _gunzipped(path: Path, data: bytes) -> bytes:
-    most = limits().file_bytes
-    stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    """What one gzip stream holds: it is measured first, so that what is too large takes no memory.
+
+    The limit is that of a plain file.
+    """
     with LogError.instead_of(zlib.error, f"{path} cannot be read", expected="a whole gzip file"):
-        content = stream.decompress(data, most + 1)
-    if len(content) > most:
-        raise beyond(LogError, f"{path} holds too much", "file_bytes", "more, unpacked")
+        if _holds_more(data, limits().file_bytes):
+            raise beyond(LogError, f"{path} holds too much", "file_bytes", "more, unpacked")
+        stream = zlib.decompressobj(_GZIP_FORM)
+        content = stream.decompress(data)
     if not stream.eof or stream.unused_data:
         raise LogError(
             f"{path} cannot be read",
@@ -268,6 +274,16 @@ def _gunzipped(path: Path, data: bytes) -> bytes:
             remedy=f"gunzip {path}, and import what that writes",
         )
     return content
+
+
+def _holds_more(data: bytes, most: int) -> bool:
+    """Whether the gzip stream ``data`` has more than ``most`` bytes, of which none is kept."""
+    stream, size = zlib.decompressobj(_GZIP_FORM), 0
+    for begins in range(0, len(data), _PIECE):
+        size += len(stream.decompress(data[begins : begins + _PIECE]))
+        if size > most:
+            return True
+    return False
 
 
 def _parsed(wrong: str, text: str, expected: str, remedy: str = "") -> Any:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import IO, Any, AnyStr, Final
 
-from pytest_judgesense.errors import JudgesenseError, UsageError, well_formed
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed, well_formed
 
 VARIABLE: Final = "JUDGESENSE_LIMITS"
 # Nested objects and lists; the parser that reads most lines has the same limit.
@@ -75,7 +75,7 @@ def _limits(text: str) -> Limits:
             raise UsageError(
                 f"{VARIABLE} is wrong",
                 found=setting[:80],
-                expected=f"NAME=NUMBER, names: {', '.join(names)}",
+                expected=f"NAME=NUMBER, names: {listed(names)}",
                 remedy="write for instance " + ",".join(f"{k}={v}" for k, v in names.items()),
             )
         names[name] = int(number)

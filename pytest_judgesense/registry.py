@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from pytest_judgesense.errors import ExtensionError, UsageError
+from pytest_judgesense.errors import ExtensionError, UsageError, listed
 from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, Reply
 from pytest_judgesense.judges.spec import Provider
 from pytest_judgesense.measures.bar import NO_DRIFT, NO_REGRESSION, CheckKind, gate_of
@@ -296,7 +296,7 @@ class Registry:
             raise UsageError(
                 f"suite {suite} is of a kind that is not known",
                 found=f"kind = {kind!r}",
-                expected="one of: " + ", ".join(self.kinds),
+                expected="one of: " + listed(self.kinds),
             )
         added = (measure for measure in self.added if not measure.kinds or kind in measure.kinds)
         return (*self.kinds[kind].measures, *self.joined, *added)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from pytest_judgesense.errors import listed
 from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.repository import NoRevision, Repository, said
 
@@ -66,11 +67,11 @@ class Revision:
         """
         repository = Repository.around(folder)
         commit = _commit(name, repository)
-        listed = repository.ask("ls-tree", "-r", "-z", "--full-tree", commit)
-        if listed.returncode:
-            raise _incomplete(name, repository, said(listed))
+        answer = repository.ask("ls-tree", "-r", "-z", "--full-tree", commit)
+        if answer.returncode:
+            raise _incomplete(name, repository, said(answer))
         modes = {}
-        for entry in listed.stdout.split(b"\0"):
+        for entry in answer.stdout.split(b"\0"):
             if entry:
                 head, _, path = entry.partition(b"\t")
                 mode, _, blob = head.decode().split()
@@ -180,16 +181,16 @@ def newest_versions(path: Path, most: int) -> list[str]:
     repository = Repository.around(path.parent)
     place = _resolved(path).relative_to(repository.root).as_posix()
     # Plumbing: no setting of a log decides what is shown, and no program of one is run.
-    listed = repository.ask(
+    answer = repository.ask(
         "--literal-pathspecs", "rev-list", f"--max-count={most}", "HEAD", "--", place
     )
-    if listed.returncode:
+    if answer.returncode:
         raise NoRevision(
             f"{path} has no version in {repository.root}",
-            found=said(listed),
+            found=said(answer),
             expected="a commit that holds it",
         )
-    return listed.stdout.decode().split()
+    return answer.stdout.decode().split()
 
 
 def _resolved(path: Path) -> Path:
@@ -203,7 +204,7 @@ def _commit(name: str, repository: Repository) -> str:
     if len(meanings) > 1:
         raise NoRevision(
             f"{name!r} means several things in {repository.root}",
-            found=", ".join(meanings),
+            found=listed(meanings),
             expected="the name of one branch, tag or commit",
             remedy=f"write the one that is meant in full: {REVISION}{meanings[-1]}",
         )
@@ -224,8 +225,8 @@ def _meanings(name: str, repository: Repository) -> list[str]:
         return []
     places = [name] if name.startswith("refs/") else [place.format(name) for place in _PLACES]
     # A pattern also lists what lies below it.
-    listed = repository.lines("for-each-ref", "--format=%(refname)", "--", *places)
-    references = [place for place in places if place in listed]
+    stored = repository.lines("for-each-ref", "--format=%(refname)", "--", *places)
+    references = [place for place in places if place in stored]
     if references and _ABBREVIATION.fullmatch(name):
         return [*references, *repository.lines("rev-parse", f"--disambiguate={name}")]
     return references

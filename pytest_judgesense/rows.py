@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -18,18 +19,40 @@ _SEPARATOR: Final = re.compile(r"sep=([,;\t|])\n")
 # At which a spreadsheet begins a formula, behind white space or a quote of ours; signed numbers are
 # none.
 _FORMULA: Final = re.compile(r"'*\s*[=+\-@]")
+# What a cell holds as a JSON text behind a ``'``: control characters, and a formula behind a
+# character at which some spreadsheets begin another cell.
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_INNER_FORMULA: Final = re.compile(r';(?=[ "\\]*[=+@-])')
+_ESCAPED: Final = re.compile(r"'+\"")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def harmless_cell(text: str) -> str:
-    """A text as a cell in which no spreadsheet begins a formula; `text_of_cell` reads it back."""
+    """A text as a cell that begins no formula in a spreadsheet and holds no control character.
+
+    `text_of_cell` reads it back.
+    """
+    if _CONTROL.search(text) or _INNER_FORMULA.search(text):
+        return "'" + _escaped(text)
     begins_formula = _FORMULA.match(text) and not _NUMBER.fullmatch(text)
-    return f"'{text}" if begins_formula else text
+    return f"'{text}" if begins_formula or _ESCAPED.match(text) else text
+
+
+def _escaped(text: str) -> str:
+    """``text`` as a JSON text, the characters escaped that a cell may not hold."""
+    written = _INNER_FORMULA.sub(r"\\u003b", json.dumps(text, ensure_ascii=False))
+    return _CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", written)
 
 
 def text_of_cell(cell: str) -> str:
     """The text that `harmless_cell` was given."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+    if cell.startswith("'\""):
+        try:
+            return str(json.loads(cell[1:]))
+        except ValueError:
+            return cell  # somebody wrote it by hand
+    is_marked = cell.startswith("'") and (_FORMULA.match(cell) or _ESCAPED.match(cell))
+    return cell[1:] if is_marked else cell
 
 
 def csv_rows(

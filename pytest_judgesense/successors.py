@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.local.models import JUDGES
 from pytest_judgesense.judges.resolving import declared_judges, retired_names
 from pytest_judgesense.judges.simulated.named_observers import PROFILES
@@ -144,7 +144,7 @@ class RecordedThen:
             return at_usual if at_usual in files else next(iter(files), None)
         raise UsageError(
             f"judge {judge} on suite {recording} was recorded in several folders",
-            found=", ".join(map(str, files)),
+            found=listed(map(str, files)),
             expected=f"one recording, or one in {usual}",
             remedy="say which folder is meant: --judge-cassettes DIR",
         )

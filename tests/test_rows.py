@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.rows import csv_rows
+from pytest_judgesense.rows import csv_rows, harmless_cell, text_of_cell
 
 
 def read(text: str) -> list[tuple[int, dict[str, str]]]:
@@ -24,3 +27,12 @@ def test_a_cell_without_a_column_is_an_error() -> None:
     with pytest.raises(LogError, match=r"t\.csv:2 has another number of cells") as caught:
         read("a,b,\n1,2,3\n")
     assert "found:    3 cells" in str(caught.value)
+
+
+@given(st.text(alphabet=st.sampled_from("'\"=+-@; \\\x00\t\r\n\x7f\x85\u2028a1é")))
+def test_a_cell_is_read_back_and_holds_no_formula_and_no_control_character(text: str) -> None:
+    cell = harmless_cell(text)
+    assert text_of_cell(cell) == text
+    assert not re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", cell)
+    is_number = re.fullmatch(r"[+-]\d+", cell)
+    assert is_number or cell.lstrip()[:1] not in {*"=+-@"}

@@ -29,7 +29,7 @@ from pytest_judgesense.cassettes.credentials import (
 from pytest_judgesense.cassettes.exchange import Exchange, as_body, as_bytes
 from pytest_judgesense.cassettes.redaction import scrub, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import numbered_exchanges
-from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, UsageError
+from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, UsageError, listed
 from pytest_judgesense.files import read_bytes
 
 _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
@@ -108,7 +108,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             raise UsageError(
                 f"{path} cannot be searched",
                 found="no cassette by its suffix" if path.exists() else "no such file",
-                expected="a folder, or a file with one of: " + ", ".join(_SUFFIXES),
+                expected="a folder, or a file with one of: " + listed(_SUFFIXES),
             )
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.stats.betting import FEWEST, Bets, bets_beyond, bets_on, in_steps
 from pytest_judgesense.stats.sequential import drawn_order
 from pytest_judgesense.suites.planning import trial_order
@@ -91,7 +91,7 @@ class Scoring:
         if not (passes or widest.pairwise or widest.ordinal):
             raise UsageError(
                 "nothing says which verdict is the better one",
-                found=", ".join(every),
+                found=listed(every),
                 expected="the labels that pass",
                 remedy="name them: --passes LABEL,...",
             )
@@ -126,7 +126,7 @@ def _refuse_criteria(designs: Mapping[str, Design]) -> None:
         if design.criteria:
             raise UsageError(
                 f"{suite} grades several criteria, and one score is followed here",
-                found=", ".join(criterion.name for criterion in design.criteria),
+                found=listed(criterion.name for criterion in design.criteria),
                 expected="verdicts of one label, or one grade, each",
             )
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.measures.bar import SESSIONS, WAYS, Check, CheckKind, limit_name
 from pytest_judgesense.measures.definition import CONDITION_KEYS, Measure
 from pytest_judgesense.registry import Registry
@@ -134,7 +134,7 @@ def named_arguments(
     if len(args) > len(bars):
         raise UsageError(
             f"{kind.name} has too many arguments",
-            found=f"{len(args)} without a name: {', '.join(map(repr, args))}",
+            found=f"{len(args)} without a name: {listed(map(repr, args))}",
             expected=kind.signature,
         )
     positional = dict(zip(bars, args, strict=False))

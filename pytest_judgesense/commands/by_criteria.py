@@ -30,7 +30,7 @@ from pytest_judgesense.commands.suite_file import (
     suite_table,
     written_suite,
 )
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.foreign_results import columns_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import FirstCheck, FirstSuite
@@ -197,7 +197,7 @@ def _output(by_parameter: Mapping[str, str], output: str, options: argparse.Name
         first = next(iter(by_parameter.values()))
         raise UsageError(
             f"which text {options.function} grades is not known",
-            found=", ".join(f"{name} (column {of})" for name, of in by_parameter.items()),
+            found=listed(f"{name} (column {of})" for name, of in by_parameter.items()),
             expected="one parameter that takes the output",
             remedy=f"name its column: {command_of(options)} --map {output}={first}",
         )
@@ -215,14 +215,14 @@ def _people(
         proposed: dict[str, list[str]] = {}
         for name in numbers:
             proposed.setdefault(name.rpartition("_")[0] or name, []).append(name)
-        listed = ",".join(f"{name}={'+'.join(of)}" for name, of in proposed.items())
+        grades = ",".join(f"{name}={'+'.join(of)}" for name, of in proposed.items())
         remedy = f"say which: {command_of(options)} --grades "
         raise UsageError(
             f"the criteria by which {options.function} grades are not known",
-            found=f"columns with numbers: {', '.join(numbers) or 'none'}",
+            found=f"columns with numbers: {listed(numbers) or 'none'}",
             expected="--grades CRITERION=COLUMN,... with people's grades, several columns with + "
             "between them; a criterion alone, where nobody has graded",
-            remedy=remedy + (listed or "clarity,accuracy --labels 1,2,3,4,5"),
+            remedy=remedy + (grades or "clarity,accuracy --labels 1,2,3,4,5"),
         )
     people: dict[str, tuple[str, ...]] = {}
     for criterion, columns in options.grades:
@@ -255,7 +255,7 @@ def _refuse_values(words: Collection[str], options: argparse.Namespace) -> None:
         if value.strip().casefold() not in folded:
             raise UsageError(
                 f"--value {value}={meaning} matches none of people's grades",
-                found=", ".join(sorted(words)[:9]) or "no grades of people",
+                found=listed(sorted(words)) or "no grades of people",
                 expected="FOUND=GRADE: a word in their columns, and the grade it means",
             )
 
@@ -266,7 +266,7 @@ def _scale(words: Collection[str], options: argparse.Namespace) -> list[str]:
     if scale is None:
         raise UsageError(
             f"the scale on which {options.function} grades is not known",
-            found=", ".join(sorted(words)[:9]) or "no grades of people",
+            found=listed(sorted(words)) or "no grades of people",
             expected="whole numbers, or the scale with its lowest grade first",
             remedy=f"name it: {command_of(options)} --labels 1,2,3,4,5",
         )

@@ -45,7 +45,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.report import cells_of_logs, datasheet_object
 from pytest_judgesense.datasheet import SuiteSheet
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.layout import headed
@@ -189,8 +189,8 @@ def _wanted(options: argparse.Namespace, verdicts: Sequence[_Verdicts]) -> list[
     if not wanted or unknown:
         raise UsageError(
             "there are no such verdicts",
-            found=", ".join(f"{of.cell.judge} on {of.cell.suite}" for of in verdicts) or "none",
-            expected=", ".join(names) or "verdicts of a judge",
+            found=listed(f"{of.cell.judge} on {of.cell.suite}" for of in verdicts) or "none",
+            expected=listed(names) or "verdicts of a judge",
             remedy="name a judgment log, or a suite that is recorded in --judge-cassettes",
         )
     return wanted
@@ -263,7 +263,7 @@ def _refusals(
     if unknown:
         raise UsageError(
             f"nothing says that judge {verdicts.cell.judge} is the one that was calibrated",
-            found=f"not recorded: {', '.join(_NAMES.get(part, part) for part in unknown)}",
+            found=f"not recorded: {listed(_NAMES.get(part, part) for part in unknown)}",
             expected="the suite file of these verdicts, whose recording says what was sent",
             remedy=f"or state what you know to be the same: --same {','.join(unknown)}",
         )

@@ -108,7 +108,7 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
     if not ways & {*_CHANCE}:
         raise UsageError(
             f"{path} does not say that chance drew the labelled items",
-            found=f"drawn: {', '.join(sorted(ways)) or 'not stated'}",
+            found=f"drawn: {listed(sorted(ways)) or 'not stated'}",
             expected="labels of items that were drawn at random from these verdicts: of items that "
             "somebody chose, no rate of the others follows",
             remedy="if chance drew them, say so: --drawn random",
@@ -182,7 +182,7 @@ def _rows(path: Path, table: Sequence[tuple[int, dict[str, str]]]) -> list[_Row]
             raise LogError(
                 f"{path}:{number} does not say how its item was drawn",
                 found=f"drawn = {way!r}",
-                expected=", ".join(get_args(Drawn)),
+                expected=listed(get_args(Drawn)),
             )
         if stated.setdefault((item, person), label) != label:
             raise LogError(
@@ -268,7 +268,7 @@ def _refuse_strangers(
         raise UsageError(
             "labels and verdicts are not in the same words",
             found=f"labels {listed(sorted(given))}",
-            expected=f"among {', '.join(sorted(words))}",
+            expected=f"among {listed(sorted(words))}",
             remedy="write the labels as the verdicts are",
         )
     first = (judgments[0].trial for judgments in of_items.values())

@@ -26,7 +26,7 @@ from pytest_judgesense.commands.options import (
     trust_of,
 )
 from pytest_judgesense.commands.suite_file import toml_text
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     if not suite.compared_pairs:
         raise UsageError(
             f"suite {suite.name} compares no two templates",
-            found=f"templates: {', '.join(template.id for template in suite.templates) or 'none'}",
+            found=f"templates: {listed(template.id for template in suite.templates) or 'none'}",
             expected="two templates or more, of a kind with paraphrases",
             remedy="add a [[templates]] with another wording",
         )

@@ -266,7 +266,7 @@ def columns_taken(
             raise UsageError(
                 f"--map {name}={column} matches nothing",
                 found=both,
-                expected=f"PARAMETER=COLUMN; or one of {', '.join(beside)} in place of a parameter",
+                expected=f"PARAMETER=COLUMN; or one of {listed(beside)} in place of a parameter",
                 remedy="fix the name",
             )
     column_by_parameter = {
@@ -277,7 +277,7 @@ def columns_taken(
         more = " ".join(f"--map {name}=COLUMN" for name in missing)
         raise UsageError(
             f"{shown} asks for what {items.file.name} does not have",
-            found=f"no column for {', '.join(missing)}",
+            found=f"no column for {listed(missing)}",
             expected=f"a column for each parameter; {items.file.name} has "
             f"{', '.join(items.columns)}",
             remedy=f"say which: {command_of(options)} {more}",
@@ -361,7 +361,7 @@ def _of_pairs(
         raise UsageError(
             f"{options.function} compares two answers, and no two of its parameters are called "
             "alike",
-            found=", ".join(column_by_parameter),
+            found=listed(column_by_parameter),
             expected="two that differ in one word, such as answer_a and answer_b",
             remedy="name them so, or judge one answer at a time: --kind labels",
         )

@@ -33,7 +33,7 @@ from pytest_judgesense.commands.suite_file import (
     suite_table,
     written_suite,
 )
-from pytest_judgesense.errors import LogError, SuiteError, UsageError
+from pytest_judgesense.errors import LogError, SuiteError, UsageError, listed
 from pytest_judgesense.foreign_results import messages_of, slug
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -207,7 +207,7 @@ def _refuse_other_fields(stated: Mapping[str, str], of_candidates: Collection[st
         if field not in of_candidates:
             raise UsageError(
                 f"--names {field}={naming} is not used: no candidate of the log has a text {field}",
-                found=f"texts of candidates {', '.join(sorted(of_candidates)) or 'of no suite'}",
+                found=f"texts of candidates {listed(sorted(of_candidates)) or 'of no suite'}",
                 expected="a text of two candidates; verdicts of a log are slots, labels contents",
                 remedy="what a file that is imported names is said to judgesense import",
             )
@@ -220,7 +220,7 @@ def _lines(
     if design.criteria:
         raise LogError(
             f"the replies on suite {name} in {log} give several grades each",
-            found=", ".join(criterion.name for criterion in design.criteria),
+            found=listed(criterion.name for criterion in design.criteria),
             expected="replies of one verdict or one grade",
             remedy="begin with the suite that was asked: its file has the criteria; or with a "
             "table of the outputs: judgesense init --callable MODULE:FUNCTION --items FILE "
@@ -367,7 +367,7 @@ def _labels(
     if not 2 <= len(labels) <= _MOST_LABELS:
         raise UsageError(
             f"the possible answers of the judge of suite {name} are not known",
-            found=f"{', '.join(labels[:9]) or 'no verdict'} in {log}",
+            found=f"{listed(labels) or 'no verdict'} in {log}",
             expected=f"2 to {_MOST_LABELS} labels",
             remedy="name them: --labels YES,NO",
         )
@@ -380,15 +380,15 @@ def _with_template(suite: FrozenSuite, template: str) -> FrozenSuite:
     if suite.space.pairwise and not {"a", "b"} <= names:
         raise UsageError(
             f"the two candidates of suite {suite.name} are not told apart",
-            found=", ".join(suite.outputs[0].fields) or "whole prompts",
+            found=listed(suite.outputs[0].fields) or "whole prompts",
             expected="fields a and b, to be shown in both orders",
             remedy="import the log again with --map field.a=COLUMN --map field.b=COLUMN",
         )
     if unknown := sorted(placeholders(template) - names):
         raise UsageError(
             f"the template shows what the outputs of suite {suite.name} do not have",
-            found=", ".join(unknown),
-            expected=", ".join(sorted(names)),
+            found=listed(unknown),
+            expected=listed(sorted(names)),
             remedy="rename the placeholders, or import the log with --map field.NAME=COLUMN",
         )
     return replace(suite, template=template)
@@ -403,7 +403,7 @@ def _with_prompts(suite: FrozenSuite) -> FrozenSuite:
             f"the log does not hold a prompt of the judge that suite {suite.name} could send"
             if not with_prompts
             else f"whole prompts of suite {suite.name} cannot be asked in another order",
-            found=f"the texts {', '.join(names)}" if names else "no other text",
+            found=f"the texts {listed(names)}" if names else "no other text",
             expected="the first wording, with {{NAME}} for each text",
             remedy="write it into a file, and name that: --template FILE",
         )

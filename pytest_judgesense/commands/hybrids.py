@@ -23,7 +23,7 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.prompt_path import PromptPath
 from pytest_judgesense.commands.flip import Flip
-from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.errors import JudgeError, UsageError, listed
 from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
@@ -110,7 +110,7 @@ class HybridAsker:
             if len(prompt) != 1 or len(system) > 1:
                 raise UsageError(
                     "the two prompts are no system prompt and one message",
-                    found=", ".join(texts),
+                    found=listed(texts),
                     expected="at most one system prompt, and one message",
                 )
             item = Item(name, old.cluster, {_TEXT: prompt[0]})
@@ -200,7 +200,7 @@ def _refuse_added_part(flip: Flip, path: PromptPath) -> None:
         raise UsageError(
             f"{flip.old.name} sends no text where {flip.new.name} sends one, and the words of a "
             "function are exchanged in what it sends",
-            found=f"no {', '.join(added)}",
+            found=f"no {listed(added)}",
             expected="two prompts of the same parts",
             remedy="name the other end first: judgesense why OTHER TRIAL",
         )

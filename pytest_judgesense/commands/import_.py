@@ -22,7 +22,7 @@ from pytest_judgesense.commands.options import (
     number,
     registry_of,
 )
-from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.foreign_results import Imported, short_named
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -195,7 +195,7 @@ def _refuse_several_columns(options: argparse.Namespace) -> None:
         if len(lists) > 1:
             raise UsageError(
                 f"--lists names column {column} more than once",
-                found=", ".join(names for _, names in lists),
+                found=listed(names for _, names in lists),
                 expected="each column once, with a name for each depth of lists in lists",
                 remedy=f"--lists {column}={','.join(names for _, names in lists)}",
             )
@@ -204,7 +204,7 @@ def _refuse_several_columns(options: argparse.Namespace) -> None:
         if len(named) > 1:  # the last one would hide the others
             raise UsageError(
                 f"--map names several columns for the {name}",
-                found=", ".join(named),
+                found=listed(named),
                 expected="one column for each field",
                 remedy="import once for each column, named by --judge, and join the logs by "
                 "judgesense merge",

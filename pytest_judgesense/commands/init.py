@@ -26,7 +26,7 @@ from pytest_judgesense.commands.options import (
     seed,
     testpaths,
 )
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.foreign_results import slug
 from pytest_judgesense.limits import toml_value
@@ -130,7 +130,7 @@ def _refuse_stray(options: argparse.Namespace) -> None:
             raise UsageError(
                 f"{', '.join(stray)} without {way}",
                 found="nothing that it could be about",
-                expected=f"{', '.join(belonging)} together with {way}",
+                expected=f"{listed(belonging)} together with {way}",
                 remedy="judgesense init --help shows both ways",
             )
 

@@ -100,7 +100,7 @@ def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
     if len(set(kinds.values())) > 1:
         raise UsageError(
             "files of different kinds cannot be joined",
-            found=", ".join(f"{path}: a {kind}" for path, kind in kinds.items()),
+            found=listed(f"{path}: a {kind}" for path, kind in kinds.items()),
             expected="cassettes, judgment logs or datasheets",
         )
     match kinds[paths[0]]:

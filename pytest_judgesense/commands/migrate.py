@@ -33,7 +33,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.commands.plan import Quote, cost_words, quote
 from pytest_judgesense.commands.report import cells_of_logs
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.judges.local.models import JUDGES as LOCAL_JUDGES
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -196,7 +196,7 @@ def _mark(text: str | None, suite: Suite) -> float | None:
         ordered = suite.design.ordinal or bool(suite.design.criteria)
         raise UsageError(
             f"--mark {text} is no mark of {suite.name}",
-            found=f"labels {', '.join(labels)}" + ("" if ordered else ", which have no order"),
+            found=f"labels {listed(labels)}" + ("" if ordered else ", which have no order"),
             expected="a label of the scale, or a share of it from 0 to 1"
             if ordered
             else "a suite of grades, or of labels in order",
@@ -234,7 +234,7 @@ def _of_log(path: Path, suite: Suite, options: argparse.Namespace, registry: Reg
     if len(of_suite) != 1:
         raise UsageError(
             f"{path} is no log of one judge on {suite.name}",
-            found=", ".join(f"{cell.judge} on {cell.suite}" for cell in cells) or "no judgments",
+            found=listed(f"{cell.judge} on {cell.suite}" for cell in cells) or "no judgments",
             expected="one judge on this suite",
             remedy="write it: pytest --judge-suite SUITE --judge-name NAME --judge-datasheet "
             f"{path}",

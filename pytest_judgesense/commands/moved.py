@@ -50,7 +50,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.commands.plan import cost_words, quote
 from pytest_judgesense.commands.report import cells_of_logs
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.foreign_results import messages_of, slug
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -209,8 +209,8 @@ def _session(name: str, anchors: Suite, options: argparse.Namespace, mode: Mode)
     if not fresh:
         raise UsageError(
             f"{name} holds no fresh outputs",
-            found=", ".join(dict.fromkeys(cell.suite for cell in cells)) or "no judgment",
-            expected=f"judgments of {', '.join(options.suite)}"
+            found=listed(dict.fromkeys(cell.suite for cell in cells)) or "no judgment",
+            expected=f"judgments of {listed(options.suite)}"
             if options.suite
             else "outputs that are no anchors, to be held against those of another session",
             remedy="name its suite too, by another --suite, or leave --suite out"
@@ -243,7 +243,7 @@ def _judge_of(log: str, cells: Iterable[Cell], name: str | None) -> str:
         return name
     raise UsageError(
         f"the judge is not known whose verdicts of {log} are meant",
-        found=", ".join(judges),
+        found=listed(judges),
         expected=name or "verdicts of one judge",
         remedy="name it: --judge-name NAME",
     )

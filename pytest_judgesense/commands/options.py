@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.display import complain_of, print_line
-from pytest_judgesense.errors import (
-    JudgesenseError,
-    UsageError,
-    printable,
-    unknown_name,
-)
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed, printable, unknown_name
 from pytest_judgesense.layout import Toned
 from pytest_judgesense.pytest_ini import pytest_options
 
@@ -152,7 +147,7 @@ def only_judge(options: argparse.Namespace) -> str:
     if len(declared) != 1:
         raise UsageError(
             "no judge is named",
-            found=f"declared here: {', '.join(declared) or 'none'}",
+            found=f"declared here: {listed(declared) or 'none'}",
             expected=f"--judge-name NAME: {JUDGE}",
         )
     return declared[0]

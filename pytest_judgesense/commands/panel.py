@@ -28,7 +28,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Calls
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import FREE, JudgeSpec
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             "a panel cannot be written in this form",
             found=str(options.output),
-            expected=f"a file that ends in {', '.join(_WRITERS)}",
+            expected=f"a file that ends in {listed(_WRITERS)}",
         )
     registry = registry_of(options)
     voters = _panel_of(options, [*_voters(options, registry)])
@@ -187,7 +187,7 @@ def _panel_of(options: argparse.Namespace, voters: Sequence[_Voter]) -> list[_Vo
     if len(voting) > len({*voting}):
         raise UsageError(
             "a judge is there twice",
-            found=", ".join(voting),
+            found=listed(voting),
             expected="every judge once: a log or a recording, not both",
         )
     return panel
@@ -201,7 +201,7 @@ def _refuse_missing(names: set[str], voters: Sequence[_Voter]) -> None:
         judge, suite = min(missing), voters[0].cell.suite
         raise UsageError(
             f"judge {judge} is not there",
-            found=", ".join(voting),
+            found=listed(voting),
             expected=f"its judgments on {suite}",
             remedy=f"record it: pytest --judge-suite {suite} --judge-name {judge} "
             "--judge-mode record",

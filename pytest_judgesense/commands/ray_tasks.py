@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.errors import JudgeError, UsageError, listed
 from pytest_judgesense.shards import Desk, ShardResult, record_shard
 
 TEMPORARY: Final = "local"
@@ -132,7 +132,7 @@ class RayTasks:
             self.close()
             raise JudgeError(
                 "the temporary Ray cluster can be reached from other machines, and was ended",
-                found=f"Ray {self._ray.__version__} on {', '.join(addresses)}",
+                found=f"Ray {self._ray.__version__} on {listed(addresses)}",
                 expected="a cluster on 127.0.0.1",
                 remedy="use an older Ray, from 2.52 on, or leave --ray out",
             )

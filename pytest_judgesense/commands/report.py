@@ -27,7 +27,7 @@ from pytest_judgesense.commands.options import (
     tell_of_outputs,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files import read_text
 from pytest_judgesense.foreign_results import without_common_value
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
     if not cells:
         raise UsageError(
             "there is nothing to report on",
-            found="no judgment in " + ", ".join(str(path) for path in options.logs),
+            found="no judgment in " + listed(str(path) for path in options.logs),
             expected="at least one line",
         )
     sheet = datasheet_of_cells(
@@ -233,7 +233,7 @@ def read_datasheet(
     else:
         raise UsageError(
             "this is no datasheet that can be read",
-            found=", ".join(map(str, files)) or "no file",
+            found=listed(map(str, files)) or "no file",
             expected="judgment logs (.jsonl), or one datasheet or baseline (.json)",
             remedy="read them apart; judgesense import makes logs of other files",
         )
@@ -274,7 +274,7 @@ def _check_lines(options: argparse.Namespace) -> Iterator[str]:
             "judgment logs and datasheets are not reported on together"
             if together
             else "a datasheet has no judgments to rank, to export or to write",
-            found=", ".join(map(str, options.logs)),
+            found=listed(map(str, options.logs)),
             expected="judgment logs (.jsonl) with --datasheet, --ranking and --export; or "
             "datasheets and baselines (.json) with --datasheet (over time) and --badge",
         )
@@ -474,7 +474,7 @@ def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
         if not isinstance(entries, list) or not all(map(_is_entry, entries)):
             raise LogError(
                 f"{path} is not a datasheet",
-                expected=f"judges, each with a name and its checks: {', '.join(_FIELDS)} of each",
+                expected=f"judges, each with a name and its checks: {listed(_FIELDS)} of each",
                 remedy="write it again: pytest --judge-datasheet FILE.json",
             )
         judges += entries

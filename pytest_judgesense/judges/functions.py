@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.errors import JudgeError, UsageError, listed
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.replies.spellings import labels_of
 from pytest_judgesense.suites.space import DecisionSpace
@@ -254,9 +254,8 @@ def _unbound(
     guessed = {name: _guess(name, fields) for name in names}
     return UsageError(
         f"judge {judge.name!r} cannot be given what suite {suite.name} has",
-        found=f"{signature}; no field for {', '.join(unfilled)}",
-        expected=f"fields of the suite: {', '.join(fields)}; or {TEMPLATE}, {TEMPLATE_ID}, "
-        f"{MESSAGES}",
+        found=f"{signature}; no field for {listed(unfilled)}",
+        expected=f"fields of the suite: {listed(fields)}; or {TEMPLATE}, {TEMPLATE_ID}, {MESSAGES}",
         remedy=f"give the judge arguments = {_table({**judge.arguments, **guessed})}",
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.spec import DEFAULT_BUDGET, JudgeSpec, table_of
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import ReplyForm
@@ -170,7 +170,7 @@ def unsent_error(judge: JudgeSpec, suites: Sequence[Suite], unsent: Sequence[str
     named = f"prompts.paraphrases = {{ {takes.base} = [...] }}, or " if takes else ""
     return UsageError(
         f"judge {judge.name!r} has prompts that no suite sends",
-        found=f"{', '.join(unsent)}; {prompts}",
+        found=f"{listed(unsent)}; {prompts}",
         expected="pairwise for a suite that shows pairs under one wording, strict for one with a "
         "strict arm, paraphrases for a suite of wordings, by its name",
         remedy=f"name the suite that the prompt is for: {named}take it out of "

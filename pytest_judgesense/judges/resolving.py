@@ -26,6 +26,7 @@ from pytest_judgesense.errors import (
     JudgeError,
     UsageError,
     did_you_mean,
+    listed,
     reason_of,
     unknown_name,
     unset_variable,
@@ -122,7 +123,7 @@ def declared_judges(
             # Passed over, a misspelt table would leave the gate to the judge that a suite names.
             raise UsageError(
                 f"[tool.judgesense] of {path} has a key that is not known",
-                found=", ".join(map(repr, unknown)),
+                found=listed(map(repr, unknown)),
                 expected="judges, such as [tool.judgesense.judges.mine], and "
                 f"{_RETIRED}, the names of judges and suites that are there no more",
                 remedy=did_you_mean(unknown[0], [name, _RETIRED]) or f"remove it from {path}",

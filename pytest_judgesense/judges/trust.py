@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.matching import is_loopback
-from pytest_judgesense.errors import CodeNotRun, SendingRefused, UsageError
+from pytest_judgesense.errors import CodeNotRun, SendingRefused, UsageError, listed
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import project_folder
@@ -173,7 +173,7 @@ class Trust:
         raise SendingRefused(
             f"judge {judge.name!r} is not asked: its host is not that of its key's provider",
             found=reason,
-            expected=f"{', '.join(expected)}, or a host that you allow: a repository alone "
+            expected=f"{listed(expected)}, or a host that you allow: a repository alone "
             "may not decide where prompts and keys go",
             remedy=remedy,
         )

@@ -20,7 +20,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.calibration import answer_of
 from pytest_judgesense.measures.cell import Cell
@@ -121,7 +121,7 @@ def ballots_of(cells: Sequence[Cell]) -> Ballots:
     if not common:
         raise UsageError(
             f"the judges have no trial of {first.suite} in common",
-            found=", ".join(
+            found=listed(
                 f"{len(of)} of {cell.judge}" for cell, of in zip(cells, replied, strict=True)
             ),
             expected="the same items, templates, orders and replicates, by the ids of the trials",
@@ -159,7 +159,7 @@ def _label(trials: Sequence[Trial], drawn: str | None) -> str | None:
     if len(labels) > 1:
         raise LogError(
             f"trial {trials[0].id} has another label in the log of each judge",
-            found=", ".join(sorted(filter(None, labels))),
+            found=listed(sorted(filter(None, labels))),
             expected="one label",
             remedy="import the logs again with the same labels",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_judgesense.errors import ExtensionError
+from pytest_judgesense.errors import ExtensionError, listed
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
@@ -44,7 +44,7 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
             f"measure {measure.name!r} of plugin {measure.source} gave something else than its "
             f"estimates on suite {cell.suite}",
             found=instead,
-            expected=f"estimates of {', '.join(units)} on this suite, each condition once",
+            expected=f"estimates of {listed(units)} on this suite, each condition once",
             remedy="fix the plugin",
         )
 

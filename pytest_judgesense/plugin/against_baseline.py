@@ -18,7 +18,7 @@ from pytest_judgesense.checks.regression import (
     Side,
     adjust,
 )
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
@@ -196,7 +196,7 @@ class SavedBaseline:
         if name not in names:
             raise UsageError(
                 f"the baseline {self.path} has no judge {name!r}",
-                found=", ".join(names),
+                found=listed(names),
                 expected="the judge that is measured, or one judge in both",
                 remedy="save it again: pytest --judge-save-baseline PATH",
             )
@@ -204,7 +204,7 @@ class SavedBaseline:
         if not saved:
             raise UsageError(
                 f"the baseline {self.path} has no suite {suite} of judge {name!r}",
-                found=", ".join(each.suite for each in self._saved if each.judge == name),
+                found=listed(each.suite for each in self._saved if each.judge == name),
                 remedy="save it again: pytest --judge-save-baseline PATH",
             )
         digest = stimuli_digest(member.suite)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.errors import JudgesenseError, UsageError, unknown_name
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed, unknown_name
 from pytest_judgesense.plugin.activation import (
     FIXTURE,
     PLUGINS,
@@ -121,7 +121,7 @@ def _suite(node: Any, check: Check) -> Suite:
         first = repr(check.measure) if check.kind.earlier else f"{check.bars['bar']:g}"
         raise UsageError(
             f"{check.name} does not say on which suite",
-            expected="suite= one of: " + ", ".join(builtin_suites()) + ", or a *.suite.toml path",
+            expected="suite= one of: " + listed(builtin_suites()) + ", or a *.suite.toml path",
             remedy=f'write @pytest.mark.{check.name}({first}, suite="coherence")',
         )
     return state_of(node.config).run.measurements.suite(check.suite, node.path.parent)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.published_design import Table
+from pytest_judgesense.rows import harmless_cell
 
 COLUMNS: Final = tuple(
     "judge suite measure condition value count n unit lower upper method clusters "
     "new_wordings_lower new_wordings_upper wordings paper_lower paper_upper paper_method unparsed "
     "failed worst_low worst_high flags unavailable checks".split()
 )
-# Characters at which a spreadsheet begins a formula.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-_INNER_FORMULA: Final = re.compile(r"[;\t][ \r\n\"]*(?=[=+@-])")
 
 
 def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
@@ -89,21 +86,9 @@ def table_text(table: Table) -> str:
 
 
 def csv_text(rows: Iterable[Iterable[Any]], end: str) -> str:
-    """Rows as comma-separated values; a ``'`` is put before text that would be a formula."""
+    """Rows as comma-separated values; texts as `harmless_cell` writes them, numbers as they are."""
     text = io.StringIO()
-    csv.writer(text, lineterminator=end).writerows(map(_csv_cell, row) for row in rows)
+    csv.writer(text, lineterminator=end).writerows(
+        [harmless_cell(value) if isinstance(value, str) else value for value in row] for row in rows
+    )
     return text.getvalue()
-
-
-def _csv_cell(value: Any) -> Any:
-    """`_cell`; behind a ``;`` or a tab some spreadsheets begin another cell."""
-    return _INNER_FORMULA.sub(r"\g<0>'", _cell(value)) if isinstance(value, str) else value
-
-
-def _cell(value: Any) -> Any:
-    """Names are people's: before one that would be a formula stands a ``'``."""
-    if isinstance(value, str) and any(
-        text.startswith(_FORMULA) for text in (value, value.lstrip())
-    ):
-        return f"'{value}"
-    return value

@@ -20,7 +20,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.suites.from_lines import pair_meanings
 from pytest_judgesense.suites.item import Item
@@ -231,7 +231,7 @@ def _read(stimuli: Stimuli, item: Item, written: Written) -> People:
             raise SuiteError(
                 f"labels of people in suite {stimuli.form.name} are of no criterion of it",
                 found=PEOPLE if criterion == LABEL else f"{PEOPLE}.{criterion}",
-                expected=", ".join(f"{PEOPLE}.{n}" for n in scales if n != LABEL) or PEOPLE,
+                expected=listed(f"{PEOPLE}.{n}" for n in scales if n != LABEL) or PEOPLE,
             )
         for person, value in labels.items():
             label = _label(stimuli, value, scales[criterion])
@@ -298,7 +298,7 @@ def refuse_columns_of_people(path: Path, stimuli: Stimuli) -> None:
         if twice := [column for column in columns if columns.count(column) > 1]:
             raise SuiteError(
                 f"columns of {path} names a person twice",
-                found=f"{field} = [{', '.join(map(repr, columns))}]",
+                found=f"{field} = [{listed(map(repr, columns))}]",
                 expected="the column of each person once",
                 remedy=f"take one {twice[0]!r} out",
             )
@@ -308,7 +308,7 @@ def refuse_columns_of_people(path: Path, stimuli: Stimuli) -> None:
     if persons and (missing := [person for person in persons if person not in there]):
         raise SuiteError(
             f"columns of {path} names people that {stimuli.file.name} does not have",
-            found=", ".join(missing),
-            expected=f"the columns of {stimuli.file.name}: {', '.join(there)}",
+            found=listed(missing),
+            expected=f"the columns of {stimuli.file.name}: {listed(there)}",
             remedy="fix [stimuli] columns",
         )

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final, get_args
 
-from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import ContentItem, Difficulty, PairItem, SuiteForm
@@ -41,7 +41,7 @@ def _refuse_unknown(
         raise SuiteError(
             f"item {item} of suite {suite} {does} a template that is not there",
             found=repr(unknown[0]),
-            expected="of " + ", ".join(sorted(valid)),
+            expected="of " + listed(sorted(valid)),
         )
 
 

@@ -19,7 +19,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
-from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.files import UnfinishedLine, open_bytes, read_bytes, text_so_far
 from pytest_judgesense.output import alone, append_whole, cut_off
 from pytest_judgesense.rows import csv_rows, harmless_cell, text_of_cell
@@ -182,10 +182,12 @@ def _append(path: Path, content: str, added: Sequence[PersonLabel]) -> None:
         raise _not_of_the_form(path, 1, header, _HEADER)
     elif not content.endswith("\n"):
         lines.write("\n")
-    writer.writerows(
-        map(harmless_cell, astuple(answer)[: len(COLUMNS)])  # without the number of its line
-        for answer in added
-    )
+    first = content.count("\n") + 1
+    for number, answer in enumerate(added, start=first):
+        # Without the number of its line.
+        cells = [harmless_cell(text) for text in astuple(answer)[: len(COLUMNS)]]
+        _label_of(path, number, dict(zip(COLUMNS, cells, strict=True)))  # what is kept can be read
+        writer.writerow(cells)
     append_whole(path, lines.getvalue())
 
 
@@ -266,18 +268,18 @@ def _label_of(path: Path, number: int, row: dict[str, str]) -> PersonLabel:
         "labelled_at": "a time as in 2026-01-31T12:00:00Z",
         "text": f"{_TEXT_DIGITS} hexadecimal digits, those of the text that was labelled",
     }
+    texts = {column: text_of_cell(cell) for column, cell in row.items()}
     valid = {
-        "item": ITEM_ID.fullmatch(row["item"]),
-        "person": ITEM_ID.fullmatch(row["person"]),
-        "drawn": row["drawn"] in get_args(Drawn),
-        "labelled_at": _TIME.fullmatch(row["labelled_at"]),
-        "text": _TEXT.fullmatch(row["text"]),
+        "item": ITEM_ID.fullmatch(texts["item"]),
+        "person": ITEM_ID.fullmatch(texts["person"]),
+        "drawn": texts["drawn"] in get_args(Drawn),
+        "labelled_at": _TIME.fullmatch(texts["labelled_at"]),
+        "text": _TEXT.fullmatch(texts["text"]),
     }
     for column, is_valid in valid.items():
         if not is_valid:
-            found = f"{column} = {row[column]!r}"
+            found = f"{column} = {texts[column]!r}"
             raise _not_of_the_form(path, number, found, f"{column}: {expected[column]}")
-    texts = {column: text_of_cell(cell) for column, cell in row.items()}
     return PersonLabel(**texts, line=number)  # type: ignore[arg-type] # the columns are its fields
 
 
@@ -286,7 +288,7 @@ def _without_texts(path: Path) -> SuiteError:
     return SuiteError(
         f"{path} does not say which texts people labelled",
         found="no column text",
-        expected=f"columns {', '.join(COLUMNS)}",
+        expected=f"columns {listed(COLUMNS)}",
         remedy="move the file aside, and label again: judgesense label; or, if no text has changed "
         "since, give the items a column of each person: columns = { people = [...] }",
     )

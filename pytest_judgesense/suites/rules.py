@@ -23,7 +23,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
-from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.suites.people import PersonLabel, people_file
@@ -210,7 +210,7 @@ def _fields(suite: Suite) -> Iterator[LintFinding]:
                     f"template {template.id} of suite {suite.name}",
                     f"asks for what item {item.id} does not have",
                     "{{" + missing[0] + "}}",
-                    "one of: " + ", ".join(sorted(fields)),
+                    "one of: " + listed(sorted(fields)),
                     f"fix the template in {suite.path} or add the field to the item",
                 )
 
@@ -227,7 +227,7 @@ def _labels(suite: Suite) -> Iterator[LintFinding]:
                 f"item {item.id} of suite {suite.name}",
                 "has a label outside the decision space",
                 repr(item.label),
-                "one of: " + ", ".join(suite.space.labels),
+                "one of: " + listed(suite.space.labels),
                 "fix the label, or [space]",
             )
 

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeVar, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from pytest_judgesense.errors import SuiteError, did_you_mean
+from pytest_judgesense.errors import SuiteError, did_you_mean, listed
 from pytest_judgesense.files import read_text
 from pytest_judgesense.limits import DEEPEST, beyond, json_value, limits, well_formed_value
 from pytest_judgesense.rows import csv_rows, json_rows
@@ -413,8 +413,8 @@ def _refuse_columns(
         turned = all(field in known_columns and field != STRATUM for field in missing)
         raise SuiteError(
             f"columns of {path} names what {file.name} does not have",
-            found=", ".join(f'{field} = "{name}"' for field, name in missing.items()),
-            expected=f"the columns of {file.name}: {', '.join(known_columns)}",
+            found=listed(f'{field} = "{name}"' for field, name in missing.items()),
+            expected=f"the columns of {file.name}: {listed(known_columns)}",
             remedy="columns is the wrong way round: fields first, columns second"
             if turned
             else "fix [stimuli] columns",

@@ -308,7 +308,7 @@ def test_csv_holds_unrounded_numbers_and_no_formula() -> None:
     rows = list(csv.reader(io.StringIO(text)))
     assert rows[1:] == [
         ["'=HYPERLINK(1)", repr(1 / 3)],
-        ["'+1", "-0.5"],  # a number is none
+        ["+1", "-0.5"],  # a number is none, as text either
         ["'-x", ""],
         ["'@y", "2"],
         ["' =z", "0"],

@@ -121,12 +121,15 @@ def test_a_last_line_that_was_cut_off_anywhere_is_left_out_and_taken_out(
 
 
 @pytest.mark.parametrize(
-    "note", ["=1+1", "+1 for this", "@anna", "-no", "'=1+1", " =1", "''x", "-1"]
+    "note",
+    ["=1+1", "+1 for this", "@anna", "-no", "'=1+1", " =1", "''x", "-1", "a\x07b", '\'"x"', "a\nb"],
 )
 def test_a_note_begins_no_formula_and_is_read_back_as_it_was(path: Path, note: str) -> None:
     answer = replace(FIRST, note=note)
     append_people(path, lambda before: [answer])
     assert read_people(path) == (answer,)
+    assert len(path.read_text().splitlines()) == 2
+    assert "\x07" not in path.read_text()
     cell = path.read_text().split("\n")[1].split(",")[4]
     # A number stays one: a spreadsheet calculates nothing of it.
     assert cell == "-1" or cell.lstrip()[:1] not in {*"=+-@"}
@@ -274,3 +277,10 @@ def test_processes_take_turns(path: Path) -> None:
     assert [writer.wait(timeout=60) for writer in writers] == [0, 0, 0]
     items = [answer.item for answer in read_people(path)]
     assert sorted(items) == sorted(f"p{number}" for number in range(20))
+
+
+def test_an_answer_that_could_not_be_read_is_not_written(path: Path) -> None:
+    append_people(path, lambda before: [FIRST])
+    with pytest.raises(SuiteError, match="person"):
+        append_people(path, lambda before: [replace(FIRST, person="=anna")])
+    assert read_people(path) == (FIRST,)

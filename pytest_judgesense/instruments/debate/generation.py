@@ -31,7 +31,7 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.writing import RecordingCassette
-from pytest_judgesense.errors import LimitReached, LogError, UsageError
+from pytest_judgesense.errors import LimitReached, LogError, UsageError, listed
 from pytest_judgesense.files import read_text
 from pytest_judgesense.instruments.debate.simulated import speak
 from pytest_judgesense.instruments.debate.stimuli import DEBATE, SPEECHES, transcript
@@ -282,7 +282,7 @@ def _verified_pairs(
     if not pairs or any(pro.slug == con.slug for pro, con in pairs):
         raise UsageError(
             "a debate takes two debaters",
-            found=", ".join(debater.name for debater in debaters),
+            found=listed(debater.name for debater in debaters),
             expected="two names for a pair; one model may be declared under both",
         )
     if len(pairs) > len(topics):

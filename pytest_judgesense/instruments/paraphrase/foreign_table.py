@@ -241,7 +241,7 @@ def _columns(
     if labels and (stated := [of for name, of in columns.items() if name[:7] == "verdict"]):
         raise UsageError(
             "--labels is not used: a column holds the verdicts",
-            found=f"{', '.join(stated)}, and --labels {','.join(labels)}",
+            found=f"{listed(stated)}, and --labels {','.join(labels)}",
             expected="--labels, to read verdicts from the replies, or a column of verdicts",
             remedy="leave out --labels, or the column",
         )
@@ -508,8 +508,8 @@ def _no_candidates(names: Mapping[str, str], words: Iterable[str]) -> UsageError
 def _no_text(name: str, naming: str, fields: Collection[str]) -> UsageError:
     return UsageError(
         f"--names {name}={naming} is not used: no candidate has a text {name}",
-        found=f"texts of candidates {', '.join(fields)}" if fields else "no texts of candidates",
-        expected=f"one of {', '.join((*_ANSWERS, *fields))}",
+        found=f"texts of candidates {listed(fields)}" if fields else "no texts of candidates",
+        expected=f"one of {listed((*_ANSWERS, *fields))}",
         remedy="" if fields else "map both: --map field.a=COLUMN --map field.b=COLUMN",
     )
 

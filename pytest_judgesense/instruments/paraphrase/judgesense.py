@@ -603,7 +603,7 @@ def imported_pairs(options: Namespace) -> Imported | PairFile:
     raise LogError(
         f"{options.path} is not a file of JudgeSense",
         found=listed(sorted(fields)) or "no rows",
-        expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
+        expected=f"pairs ({listed(PAIR_FIELDS)}) or decisions ({listed(LOG_FIELDS)})",
     )
 
 

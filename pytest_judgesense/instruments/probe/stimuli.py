@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pytest_judgesense.errors import SuiteError, unknown_name
+from pytest_judgesense.errors import SuiteError, listed, unknown_name
 from pytest_judgesense.instruments.probe.edited_side import ASKED, settles, side_without, sides_of
 from pytest_judgesense.instruments.probe.versions import (
     CONTROL,
@@ -178,7 +178,7 @@ def _field(form: SuiteForm) -> str:
         return shown[0]
     raise SuiteError(
         f"suite {form.name} does not say which text is edited",
-        found=f"{len(shown)} fields in the prompt: {', '.join(shown) or 'none'}",
+        found=f"{len(shown)} fields in the prompt: {listed(shown) or 'none'}",
         expected="the field of the judged output",
         remedy='write edited = "FIELD" in [stimuli]' if shown else "fix the prompt",
     )

@@ -223,7 +223,7 @@ def _scale(path: Path, rows: Iterable[Row], columns: _GradeColumns) -> tuple[str
     if scale is None:
         raise UsageError(
             f"the scale of the grades in {path} is not known",
-            found=", ".join(sorted(texts)[:9]) or "no grade",
+            found=listed(sorted(texts)) or "no grade",
             expected="whole numbers, or the scale with its lowest grade first",
             remedy="name it: --labels 1,2,3,4,5; what states no grade: --value WORD=",
         )
@@ -238,7 +238,7 @@ def _mark(pass_mark: str | None, scale: Sequence[str]) -> float | None:
         raise UsageError(
             f"--pass-mark {pass_mark} is no mark on the scale",
             found=pass_mark,
-            expected=f"a grade above the lowest: {', '.join(scale[1:])}, or a number between two",
+            expected=f"a grade above the lowest: {listed(scale[1:])}, or a number between two",
         )
     return place / (len(scale) - 1)
 
@@ -294,7 +294,7 @@ def _no_grade(row: Row, column: str, text: str, scale: Sequence[str], more: str)
     return LogError(
         f"{row.where}: column {column} holds no grade",
         found=text,
-        expected=f"a grade of the scale {', '.join(scale)}; or {more}",
+        expected=f"a grade of the scale {listed(scale)}; or {more}",
         remedy=f"fix it, rename it (--value {text}={scale[0]}), take it out (--value {text}=), or "
         "name the scale: --labels LOWEST,...,HIGHEST",
     )

@@ -26,7 +26,7 @@ from pytest_judgesense.checks.outcome import (
     Warns,
     judge_estimate,
 )
-from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.instruments.temperature.measures import (
     EFFECT_SIZE,
@@ -58,8 +58,8 @@ def declare_recommendation(
     if not named:
         raise UsageError(
             f"{kind.name} has no bar",
-            found=", ".join(bars) or "no argument",
-            expected="at least one of " + ", ".join(OUTCOMES) + ", as in " + kind.signature,
+            found=listed(bars) or "no argument",
+            expected="at least one of " + listed(OUTCOMES) + ", as in " + kind.signature,
             remedy=f"write {kind.name} = {{ agreement = 0.8, error_rate = 0.05 }}",
         )
     return Check(kind, kind.name, bars, {}, arguments.get("suite") or "temperature", limits=limits)

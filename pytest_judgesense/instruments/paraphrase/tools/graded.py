@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
-from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.foreign_results import Imported, Row, Total, malformed
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of
@@ -142,7 +142,7 @@ def imported(
         if label is not None and not design.pairwise and label not in design.labels:
             raise UsageError(
                 f"the label {label!r} of {judgment.trial.id} is not a verdict of its suite",
-                expected=f"one of {', '.join(design.labels)}",
+                expected=f"one of {listed(design.labels)}",
                 remedy=f"say what it means: --value {label}={design.labels[0]}",
             )
     is_ordered = "order" in mapping or "first" in mapping
@@ -176,7 +176,7 @@ def _refuse_columns(mapping: Mapping[str, str], graded: Sequence[Graded]) -> Non
         if graded and column not in column_names:
             raise UsageError(
                 f"nothing in the file is called {column}, which was named for the {name}",
-                found=", ".join(column_names) or "tests that say nothing else of themselves",
+                found=listed(column_names) or "tests that say nothing else of themselves",
                 expected="what the tests of the file say of themselves",
                 remedy="name one of them, or leave it out",
             )

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Final
 
-from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.foreign_results import (
     Imported,
     Total,
@@ -164,7 +164,7 @@ class _Log:
         if len(set(names.values())) < len(names):
             raise UsageError(
                 "two scorers of the log would be one suite",
-                found=", ".join(suites),
+                found=listed(suites),
                 expected="scorers whose names differ in letters and digits",
                 remedy="--scorer NAME, one at a time",
             )

@@ -193,8 +193,22 @@ def test_it_installs_what_it_is_told(job: Job) -> None:
     assert asked[:2] == ["-m", "pip"]
     assert asked[-4:-2] == ["requirements.txt", "pytest-judgesense[all]==0.1.0"]
     assert not (job.folder / "owned").exists()
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert f'name = "{DEFAULTS["install"].partition("[")[0]}"' in project
+
+
+@pytest.mark.parametrize(("code", "told"), [(0, False), (1, True)], ids=["there", "absent"])
+def test_it_installs_nothing_that_is_not_named(job: Job, code: int, told: bool) -> None:
+    python = job.folder / "bin" / "python"
+    python.write_text(f'#!/bin/sh\necho "$@" >asked\nexit {code}\n')
+    python.chmod(0o755)
+    done = job.run("Install")
+    assert done.returncode == code
+    assert (job.folder / "asked").read_text() == "-P -c import pytest_judgesense\n"
+    assert ("write what pip installs as `install`" in done.stdout) == told
+
+
+def test_actions_are_pinned_by_commit() -> None:
+    (used,) = [step["uses"] for step in STEPS.values() if "uses" in step]
+    assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", used)
 
 
 def test_it_replays_comments_and_fails_like_pytest(job: Job) -> None:
@@ -316,7 +330,8 @@ def test_the_documented_workflow_uses_the_action_as_it_is() -> None:
     inputs = CI_PAGE.partition("## GitLab")[0]
     rows = dict(re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \|", inputs, re.MULTILINE))
     assert rows.keys() == DEFAULTS.keys()
-    assert {**rows, "token": "${{ github.token }}"} == DEFAULTS
+    assert {**rows, "token": "${{ github.token }}", "install": ""} == DEFAULTS
+    assert rows["install"].strip() == ""
 
 
 def test_gitlab_runs_what_the_workflow_of_init_runs() -> None:
@@ -324,7 +339,9 @@ def test_gitlab_runs_what_the_workflow_of_init_runs() -> None:
     (gitlab,) = [page["judges"] for page in WORKFLOWS if "judges" in page]
     workflow = yaml.safe_load((ROOT / "templates/init/workflow.yml").read_text(encoding="utf-8"))
     steps = workflow["jobs"]["judges"]["steps"]
-    assert gitlab["script"] == [step["run"] for step in steps if "run" in step]
+    # In place of what a project names itself: tests/commands/test_installing.py.
+    assert gitlab["script"][0] == "python -m pip install -r requirements.txt"
+    assert gitlab["script"][1:] == [step["run"] for step in steps if "run" in step][1:]
     assert gitlab["artifacts"]["reports"] == {"junit": "report.xml"}
     assert "report.xml" in gitlab["script"][1]
 

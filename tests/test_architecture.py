@@ -397,8 +397,9 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
     assert wrong_in(house)["circle"] == {"instruments.one", "instruments.two"}
 
 
-def test_the_root_gives_users_judges_the_api_reading_and_comparing_and_nothing_else() -> None:
-    assert own_imports()[""] == {"commands.report", "judges.judge_table", "api", "stats.ranks"}
+def test_the_root_gives_users_judges_fixtures_the_api_reading_and_comparing_and_no_more() -> None:
+    doors = {"commands.report", "judges.judge_table", "api", "stats.ranks", "plugin.fixture_values"}
+    assert own_imports()[""] == doors
     assert foreign_imports()[""] == set()
 
 

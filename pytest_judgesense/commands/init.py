@@ -15,6 +15,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pytest_judgesense.commands.installing import MISSING, installs, step_of
 from pytest_judgesense.commands.options import (
     FILE,
     FLAG,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 _SUITE: Final = Path("suites", "answers")
 _WORKFLOW: Final = Path(".github", "workflows", "judges.yml")
+_INSTALL: Final = "          INSTALL\n"  # where the command stands that installs
+_IS_WRITTEN: Final = "written:    "
 _FIRST_KEY: Final = "OPENAI_API_KEY"  # of the workflow that is written
 _PACKAGES: Final = re.compile(r"packages|py_modules")  # of setup.py and setup.cfg
 _NO_CODE: Final = ("conftest", "docs", "noxfile", "setup", "test", "tests")
@@ -54,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "also a workflow that asks every night, and follows the judges (judgesense drift); "
     text += "where suites holds some already, that workflow alone"
     parser.add_argument("--nightly", help=text, **FLAG)
+    text = "what the workflows install, in the words of pip (default: what the project's "
+    text += "requirements or pyproject.toml say, if they name pytest-judgesense)"
+    parser.add_argument("--install", help=text, metavar="SPEC")
     function = parser.add_argument_group("your own function and items")
     text = "the function that judges, such as myapp.judges:judge"
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=text)
@@ -106,12 +112,13 @@ def run(options: argparse.Namespace) -> list[str]:
     elif options.function is None:
         # Whose suites are there wants the workflow, and no first suite beside them.
         is_begun = any((options.folder / _SUITE.parent).rglob("*.suite.toml"))
-        lines = [] if options.nightly and is_begun else list(start(options.folder))
+        begins = not (options.nightly and is_begun)
+        lines = list(start(options.folder, options.install)) if begins else []
     else:
         lines = list(start_from_function(options))
     if options.nightly:
-        install = "" if options.function is None else _requirements(options.folder)
-        lines += _write_nightly(options.folder, install)
+        step = step_of(options.folder, options.install, imports=options.function is not None)
+        lines += _write_nightly(options.folder, step)
     return lines
 
 
@@ -200,7 +207,7 @@ def start_from_function(options: argparse.Namespace) -> Iterator[str]:
         files[file] = read_text(items.file)
     files[f"{suite}.suite.toml"] = connection.suite_text(suite, file, target)
     yield from _suite_written(folder / place, files)
-    yield _write_workflow(folder, install=_requirements(folder))
+    yield from _write_replay(folder, step_of(folder, options.install, imports=True))
     chosen = f" --judge-name {shlex.quote(name)}" if set(declared) - {name} else ""
     purpose = "ask your judge, once; then replay it, here and in CI, without a key"
     yield from _closing(folder, purpose, f"{place.as_posix()}{chosen}")
@@ -243,7 +250,7 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         yield from (f"            {line}" for line in from_log.recognised(suite))
         yield from _suite_written(folder / "suites" / suite.name, files[suite.name])
     if declared:
-        yield _write_workflow(folder)
+        yield from _write_replay(folder, step_of(folder, options.install, imports=False))
     place = Path("suites", suites[0].name) if len(suites) == 1 else Path("suites")
     chosen = "" if declared else " --judge-name PROVIDER:MODEL"
     yield from _closing(
@@ -287,20 +294,11 @@ def _function(target: str, folder: Path) -> JudgeFunction:
         return function_of(spec)
 
 
-def _requirements(folder: Path) -> str:
-    """What CI installs beside the plugin, because a replay imports the judge."""
-    if (folder / "requirements.txt").is_file():
-        return " -r requirements.txt"
-    project = folder / "pyproject.toml"
-    if project.is_file() and "project" in toml_value(read_text(project)):
-        return " ."
-    return "  # and what your judge imports, such as openai"
-
-
-def start(folder: Path) -> Iterator[str]:
+def start(folder: Path, install: str | None = None) -> Iterator[str]:
     """Write the files with which a repository measures a judge; lines that name them.
 
-    Nothing is written if ``folder`` is a file, or its ``pyproject.toml`` cannot be read.
+    ``install`` is what its workflow installs, if not what the project names. Nothing is
+    written if ``folder`` is a file, or its ``pyproject.toml`` cannot be read.
     """
     yield _declare(folder / "pyproject.toml")
     if (folder / _SUITE).exists():
@@ -309,7 +307,7 @@ def start(folder: Path) -> Iterator[str]:
         # The suite last: a suite file without its items would be collected, and fail.
         for name in ("items.jsonl", "answers.suite.toml"):
             yield _written(folder / _SUITE / name, template_text(f"init/{name}"))
-    yield _write_workflow(folder)
+    yield from _write_replay(folder, step_of(folder, install, imports=False))
     place = _SUITE.as_posix()
     purpose = "record the judge's replies, once; then replay them, here and in CI"
     yield from _closing(folder, purpose, place, f"judgesense lint {place}")
@@ -343,7 +341,7 @@ def _written(path: Path, text: str, left: str = " is there") -> str:
     if path.exists():
         return f"left alone: {path}{left}"
     write_text(path, text)
-    return f"written:    {path}"
+    return f"{_IS_WRITTEN}{path}"
 
 
 def _declared(project: Path) -> dict[str, Any] | None:
@@ -392,14 +390,22 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
     return f"added to:   {project}, {table}"
 
 
-def _write_nightly(folder: Path, install: str = "") -> Iterator[str]:
+def _write_replay(folder: Path, step: str) -> Iterator[str]:
+    """The workflow that replays, and what is to be written into it, if anything is."""
+    line = _write_workflow(folder, step, template_text("init/workflow.yml"), _WORKFLOW.stem)
+    yield line
+    if line.startswith(_IS_WRITTEN) and not installs(step):
+        yield f"            its step Install fails until then: {MISSING}"
+
+
+def _write_nightly(folder: Path, step: str) -> Iterator[str]:
     """The workflow that asks every night, with the keys of the judges that are declared."""
     keys = _keys_of((_declared(folder / "pyproject.toml") or {}).values())
     line = "          {0}: ${{{{ secrets.{0} }}}}\n"
     text = template_text("init/nightly.yml").replace(
         line.format(_FIRST_KEY), "".join(map(line.format, keys))
     )
-    yield _write_workflow(folder, install, text, "judges-nightly")
+    yield _write_workflow(folder, step, text, "judges-nightly")
     secrets = (
         f"these secrets: {', '.join(keys)}" if keys else "the secrets of your functions, if any"
     )
@@ -416,15 +422,16 @@ def _keys_of(judges: Iterable[Mapping[str, Any]]) -> list[str]:
     return sorted({key for key in named if isinstance(key, str) and _VARIABLE.fullmatch(key)})
 
 
-def _write_workflow(
-    folder: Path, install: str = "", text: str | None = None, name: str = _WORKFLOW.stem
-) -> str:
-    """A workflow, by default the one that replays, where GitHub looks for it.
+def _write_workflow(folder: Path, step: str, text: str, name: str) -> str:
+    """A workflow where GitHub looks for it: at the top of the repository, under its own name.
 
-    That is at the top of the repository, under a name of its own.
+    Args:
+        folder: that of the project.
+        step: the command that installs.
+        text: the workflow, with a place for that command.
+        name: that of its file.
     """
-    plain = "pip install pytest-judgesense"
-    text = (text or template_text("init/workflow.yml")).replace(plain, plain + install)
+    text = text.replace(_INSTALL, f"          {step}\n")
     project = folder.resolve()
     top = top_of(project)
     if top is None or top == project:

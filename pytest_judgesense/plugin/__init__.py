@@ -6,7 +6,7 @@ use it next to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_judgesense.judges.spec import JudgeSpec
-    from pytest_judgesense.plugin.fixture_values import AskableJudge, DatasheetReader
+    from pytest_judgesense.plugin.fixture_values import (
+        AskableJudge,
+        JudgeCheck,
+        JudgeDatasheet,
+    )
 
 # The fixtures: pytest finds them by these names.
 __all__ = ["_judgesense_judge", "judge", "judge_check", "judge_datasheet"]
@@ -194,27 +198,23 @@ def _judgesense_judge(request: pytest.FixtureRequest) -> JudgeSpec:
 
 
 @pytest.fixture
-def judge_check(
-    request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec
-) -> Callable[..., None]:
+def judge_check(request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec) -> JudgeCheck:
     """Call it: the checks of the test's markers, or a check that you name, with full explanation.
 
     ``judge_check()`` asserts the checks of the markers; ``judge_check("jss_floor", 0.9,
     suite="coherence")`` asserts that check.
     """
-    from pytest_judgesense.plugin.fixture_values import checker
+    from pytest_judgesense.plugin.fixture_values import JudgeCheck
 
-    return checker(request.node, _judgesense_judge)
+    return JudgeCheck(request.node, _judgesense_judge)
 
 
 @pytest.fixture
-def judge_datasheet(
-    request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec
-) -> DatasheetReader:
+def judge_datasheet(request: pytest.FixtureRequest, _judgesense_judge: JudgeSpec) -> JudgeDatasheet:
     """Estimates for assertions of your own: ``judge_datasheet("jss", suite="coherence").value``."""
-    from pytest_judgesense.plugin.fixture_values import DatasheetReader
+    from pytest_judgesense.plugin.fixture_values import JudgeDatasheet
 
-    return DatasheetReader(request.node, _judgesense_judge)
+    return JudgeDatasheet(request.node, _judgesense_judge)
 
 
 @pytest.fixture

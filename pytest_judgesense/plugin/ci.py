@@ -53,15 +53,16 @@ class CheckFailed(AssertionError):
 
     Attributes:
         evidence: the first pieces of it alone, in lines.
+        sentence: what is wrong, on one line of any length: files and logs have no width.
     """
 
     # As the failures of pytest have it: with our path before it, the short summary cuts the
     # sentence off.
     __module__ = "builtins"
 
-    def __init__(self, text: str, evidence: Sequence[str] = ()) -> None:
+    def __init__(self, text: str, evidence: Sequence[str] = (), sentence: str = "") -> None:
         super().__init__(text)
-        self.evidence = evidence
+        self.evidence, self.sentence = evidence, sentence
 
 
 def require_pass(

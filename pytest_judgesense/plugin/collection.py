@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -238,14 +238,33 @@ def note_selected(state: State, items: Iterable[pytest.Item]) -> None:
 
 
 class CheckItem(pytest.Item):
-    """One check of one judge on one suite."""
+    """One check of one judge on one suite.
+
+    Plugins that run or copy tests once more expect of an item what pytest's own have:
+    pytest-retry `_initrequest`, pytest-flakefinder that and `function`.
+
+    Attributes:
+        obj: as of a doctest, no object of a module is tested.
+        funcargs: there are no fixtures.
+    """
 
     rivals: Sequence[JudgeSpec]
     line: int | None
+    obj = None
 
     def __init__(self, *, member: DeclaredCheck, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.judge, self.suite, self.check = self.member = member
+        self._initrequest()
+
+    def _initrequest(self) -> None:
+        """Make the item ready for a run: its first, or one more."""
+        self.funcargs: dict[str, object] = {}
+
+    @property
+    def function(self) -> Callable[[], None]:
+        """What is called to run the check."""
+        return self.runtest
 
     def runtest(self) -> None:
         """Measure, once a session, and compare the estimate with the bar."""

@@ -36,10 +36,10 @@ from pytest_judgesense.checks.outcome import (
     refuting_alphas,
 )
 from pytest_judgesense.checks.regression import RegressionOutcome
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.judges.prompts import unsent_error, unsent_prompts
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.layout import within
+from pytest_judgesense.layout import WIDTH, within
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin.collected import Collected
@@ -367,8 +367,8 @@ class Family:
 
     def failure_texts(
         self, explanation: Explanation, measurement: Measurement, alone: str
-    ) -> tuple[str, tuple[str, ...]]:
-        """Why a check did not pass; and the first pieces of evidence alone, in lines.
+    ) -> tuple[str, tuple[str, ...], str]:
+        """Why a check did not pass; the first pieces of evidence alone, in lines; and the sentence.
 
         ``alone`` is the command that runs its item alone.
         """
@@ -391,12 +391,15 @@ class Family:
             look_further = f"judgesense drift {history} --sessions {explanation.outcome.course.way}"
         brief = [*brief_lines(explanation, look_further)]
         # Where no summary shows the numbers, and where a file has this text alone.
-        if self._config.get_verbosity() < 0 or self._config.getoption("xmlpath", None):
+        is_for_file = bool(self._config.getoption("xmlpath", None))
+        if self._config.get_verbosity() < 0 or is_for_file:
             brief.insert(0, explanation.measured)
-        with within(self._columns):
+        # The same in a file, whatever the terminal of the session.
+        with within(WIDTH if is_for_file else self._columns):
             text = whole_text(explanation, judge.name, measurement.prompt_of, look_further)
         cleaned = self._collected.cleaned
-        return cleaned(text), tuple(map(cleaned, brief))
+        sentence = cleaned(printable(explanation.sentence))
+        return cleaned(text), tuple(map(cleaned, brief)), sentence
 
     def stopping_of(self, judge: JudgeSpec, suite: Suite, progress: Progress) -> Stopping | None:
         """The checks that must be decided for an early stop: all that the session declares."""

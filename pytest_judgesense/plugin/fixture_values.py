@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -38,14 +38,29 @@ from pytest_judgesense.trial import Failed
 _Prompt: TypeAlias = str | Sequence[Mapping[str, str]]
 
 
-def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
-    """The value of the fixture `judge_check`."""
+class JudgeCheck:
+    """Asserts checks of one judge: those of the test's markers, or one that is named."""
+
+    def __init__(self, item: pytest.Item, judge: JudgeSpec) -> None:
+        self._item, self._judge = item, judge
+
+    def __repr__(self) -> str:
+        # Tracebacks show it and reports keep them: the same in every session.
+        return f"JudgeCheck({self._judge.name!r})"
 
     @without_frames
-    def check(name: str | None = None, *args: Any, **kwargs: Any) -> None:
+    def __call__(self, name: str | None = None, *args: Any, **kwargs: Any) -> None:
+        """Assert the check ``name`` with the arguments of its marker; without one the markers'.
+
+        Raises:
+            AssertionError: a check does not pass; its text is the whole explanation.
+            UsageError: no check is named and the test has no marker of one, or it is wrong.
+        """
         __tracebackhide__ = True
-        registry = item.config.stash[PLUGINS].registry
-        checks = checks_of(item) if name is None else [declare_check(name, args, kwargs, registry)]
+        registry = self._item.config.stash[PLUGINS].registry
+        checks = checks_of(self._item)
+        if name is not None:
+            checks = [declare_check(name, args, kwargs, registry)]
         if not checks:
             raise UsageError(
                 "judge_check() has nothing to check",
@@ -53,13 +68,11 @@ def checker(item: pytest.Item, judge: JudgeSpec) -> Callable[..., None]:
                 expected='a marker, or judge_check("jss_floor", 0.9, suite="coherence")',
             )
         for declared in checks:
-            item.stash.setdefault(EVALUATED, set()).add((declared.key, declared.suite))
-            evaluate(item, judge, declared)
-
-    return check
+            self._item.stash.setdefault(EVALUATED, set()).add((declared.key, declared.suite))
+            evaluate(self._item, self._judge, declared)
 
 
-class DatasheetReader:
+class JudgeDatasheet:
     """Reads estimates of one judge; a suite is measured at its first use.
 
     Attributes:
@@ -69,6 +82,9 @@ class DatasheetReader:
     def __init__(self, item: pytest.Item, judge: JudgeSpec) -> None:
         self._item, self._judge = item, judge
         self.judge = judge.name
+
+    def __repr__(self) -> str:
+        return f"JudgeDatasheet({self.judge!r})"
 
     @without_frames
     def __call__(self, measure: str, suite: str | None = None, **condition: Any) -> Estimate:
@@ -122,6 +138,9 @@ class AskableJudge:
         self._changing = threading.Lock()
         self._open = ExitStack()
         self._left: list[Future[Reply]] = []
+
+    def __repr__(self) -> str:
+        return f"AskableJudge({self.name!r})"
 
     @without_frames
     def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:

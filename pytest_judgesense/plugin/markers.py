@@ -199,8 +199,8 @@ def modify_items(session: pytest.Session, items: list[pytest.Item]) -> None:
         state.problems += filter(None, map(_wrongly_marked, items))
     state.problems += state.plugins.late()
     # Only here: a run that asks no judge may be spread as it likes.
-    problem = state.problem_of_workers()
-    if problem and any(map(asks_judges, items)):
+    asking = list(filter(asks_judges, items))
+    if asking and (problem := state.problem_of_processes(asking)):
         state.problems.append(problem)
     if state.measures and (history := state.run.history):
         try:  # before anybody is asked

@@ -96,7 +96,8 @@ def representation(
         return text
     crash = shown.reprcrash
     crash.path, crash.lineno = path, line or 0
-    crash.message = str(excinfo.value).partition("\n")[0]
+    sentence = getattr(excinfo.value, "sentence", "")
+    crash.message = sentence or str(excinfo.value).partition("\n")[0]
     first, *more = shown.reprtraceback.reprentries
     assert not more, "a message without a traceback is one piece"
     first.lines[:] = text.split("\n")

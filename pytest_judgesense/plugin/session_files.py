@@ -56,10 +56,6 @@ class SessionFiles:
         self._write_job_summary(view)
         if view is not None:
             self._write_datasheets(view)
-        elif self._session.failures.not_measured and not self._receiver.parts:
-            # One of another day may be there, and is not to be taken for that of this session.
-            line = "datasheet not written, for nothing was measured"
-            self._outputs.written += [f"{line}: {path}" for path in self._settings.datasheets]
         if self._receiver.parts:
             self._write_baseline(session)
         self._append_to_history()

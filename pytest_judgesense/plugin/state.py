@@ -65,8 +65,22 @@ class State(Session):
         # Nothing is imported for a session that has measured nothing.
         return self.files.view if self.receiver.parts else None
 
-    def problem_of_workers(self) -> UsageError | None:
-        """Why judges cannot be measured by the workers of this session; ``None`` if they can."""
+    def problem_of_processes(self, items: Iterable[pytest.Item]) -> UsageError | None:
+        """Why judges cannot be measured by the processes of this session; ``None`` if they can.
+
+        Args:
+            items: the tests that ask judges.
+        """
+        if self.config.getoption("forked", default=False) or any(
+            item.get_closest_marker("forked") for item in items
+        ):
+            return UsageError(
+                "judges cannot be measured in a process of its own for each test",
+                found="--forked, or a marker forked on a test that asks a judge",
+                expected="one process, or workers: what a test measures is kept for the next one "
+                "and for the datasheet, and ends with the process of the test",
+                remedy="run the tests of judges without pytest-forked, or by workers: -n N",
+            )
         if self.shared.each:
             return UsageError(
                 "judges cannot be measured under --dist each",
@@ -120,7 +134,29 @@ class State(Session):
         self._session = session
         if self.receiver.parts or self.failures.names or self.settings.asks:
             self.files.write(session)
+        self._miss_datasheets(session)
         self.set_exit_status()
+
+    def _miss_datasheets(self, session: pytest.Session) -> None:
+        """Fail the session where a datasheet is asked for and no judge was measured.
+
+        Named by the ini file, it is for the sessions that measure, and missed by no other.
+        """
+        options = session.config.option
+        is_asked_for = options.judgesense_datasheets or self.failures.not_measured
+        if not is_asked_for or self.receiver.parts or options.collectonly:
+            return
+        # One of another day may be there, and is not to be taken for that of this session.
+        for path in self.settings.datasheets:
+            self.outputs.failed(
+                "datasheet not written, for nothing was measured",
+                UsageError(
+                    "no judge was measured",
+                    found=str(path),
+                    expected="a suite, or a test that asks for a datasheet",
+                    remedy="run what measures a judge, or leave --judge-datasheet out",
+                ),
+            )
 
     def set_exit_status(self) -> None:
         """A failed output fails the session, as far as no test has done so."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -58,7 +60,7 @@ def bash(
 
 
 def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
-    begun = bash(tmp_path, "judgesense init 'my judge'")
+    begun = bash(tmp_path, "judgesense init 'my judge' --install pytest-judgesense==0.1.0")
     assert begun.returncode == 0, begun.stderr
     folder = tmp_path / "my judge"
     assert set(files_of(folder)) == WRITTEN
@@ -85,7 +87,7 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
     ran, summary = as_github(path, folder, tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "3 passed, 2 skipped" in ran.stdout
-    assert (folder / "installed").read_text() == "-m pip install pytest-judgesense\n"
+    assert (folder / "installed").read_text() == "-m pip install pytest-judgesense==0.1.0\n"
     assert "**3 checks pass**" in summary
     for name in ("report.xml", "datasheet.json", "datasheet.md"):
         assert (folder / name).is_file()
@@ -125,6 +127,7 @@ def test_in_a_folder_of_a_repository_the_workflow_compares_with_the_version_befo
     top = repository(tmp_path / "top")
     folder = top / "services" / "judge"
     folder.mkdir(parents=True)
+    (folder / "requirements.txt").write_text("pytest-judgesense\n")
     assert bash(folder, "judgesense init").returncode == 0
     assert bash(folder, "pytest suites --judge-mode record").returncode == 0
     commit(top)
@@ -393,10 +396,16 @@ def test_nightly_writes_a_workflow_that_asks_and_keeps_the_history(tmp_path: Pat
     assert "it needs these secrets: ANTHROPIC_API_KEY, MINE;" in done.stdout
     path = tmp_path / ".github" / "workflows" / "judges-nightly.yml"
     workflow = yaml.safe_load(path.read_text("utf-8"))
-    assert workflow["permissions"] == {"contents": "write"}
+    assert workflow["permissions"] == {"contents": "read"}
+    # What may write installs nothing, runs nothing of the project, and has no key.
+    keep = workflow["jobs"]["keep"]
+    assert keep["permissions"] == {"contents": "write"}
+    assert not any("env" in step or "pip" in step.get("run", "") for step in keep["steps"])
+    assert "permissions" not in workflow["jobs"]["nightly"]
     # YAML reads the key `on` as a truth.
     assert workflow[True]["schedule"] == [{"cron": "17 3 * * *"}]
     steps = {step.get("name"): step for step in workflow["jobs"]["nightly"]["steps"]}
+    assert "env" not in steps["Install"]
     assert steps["Ask"]["env"] == {
         "ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}",
         "MINE": "${{ secrets.MINE }}",
@@ -425,9 +434,13 @@ def test_the_commands_of_a_night_append_and_judge_the_history(tmp_path: Path) ->
     )
     steps = {step.get("name"): step for step in workflow["jobs"]["nightly"]["steps"]}
     assert bash(tmp_path, steps["Ask"]["run"]).returncode == 0
-    kept = bash(
-        tmp_path, steps["Keep the history"]["run"].replace("git pull --rebase && git push", "")
-    )
+    # As the second job gets it, which begins at the commit that was checked out.
+    night = tmp_path.with_name(f"{tmp_path.name}-runner") / "night"
+    night.mkdir(parents=True)
+    shutil.copy(tmp_path / "judge-history.jsonl", night)
+    (keep,) = [step for step in workflow["jobs"]["keep"]["steps"] if "run" in step]
+    commands = keep["run"].replace("git pull --rebase && git push", "")
+    kept = bash(tmp_path, commands, RUNNER_TEMP=str(night.parent))
     assert kept.returncode == 0, kept.stderr
     assert bash(tmp_path, "git ls-files").stdout.split() == ["judge-history.jsonl"]
     done = bash(tmp_path, steps["Drift"]["run"])
@@ -441,8 +454,9 @@ def test_a_night_of_a_project_within_a_repository_runs_there(tmp_path: Path) -> 
     project.mkdir()
     assert bash(project, "judgesense init --nightly").returncode == 0
     path = tmp_path / ".github" / "workflows" / "judges-nightly-judging.yml"
-    (job,) = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
-    assert job["defaults"]["run"]["working-directory"] == "judging"
+    jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"]
+    assert [job["defaults"]["run"]["working-directory"] for job in jobs.values()] == ["judging"] * 2
+    job = jobs["nightly"]
     assert "judging/judge-history.jsonl" in job["steps"][-1]["with"]["path"]
 
 
@@ -498,3 +512,10 @@ def test_a_project_that_says_what_it_holds_is_told_nothing_of_packages(
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text)
     assert not [line for line in start(tmp_path) if "pip install ." in line]
+
+
+@pytest.mark.parametrize("template", ["init/workflow.yml", "init/nightly.yml"])
+def test_actions_are_pinned_by_commit(template: str) -> None:
+    used = re.findall(r"uses: (.*)", template_text(template))
+    assert used
+    assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}  # v[0-9.]+", name) for name in used)

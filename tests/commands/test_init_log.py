@@ -113,6 +113,7 @@ def made(folder: Path, **more: Any) -> Suite:
 
 def options(folder: Path, **more: Any) -> Namespace:
     plain = {"sample": None, "seed": 0, "labels": None, "template": None, "names": []}
+    plain["install"] = None
     return Namespace(**{"log": folder / "log.jsonl", "folder": folder, **plain, **more})
 
 

@@ -176,6 +176,30 @@ def test_what_could_not_be_measured_says_so(project: Project, github: Path) -> N
     assert "18 of 18 trials are not recorded" in text
 
 
+def test_junit_says_the_same_whatever_the_width_of_the_terminal(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.server.reply = flips_on_two
+    parity_suite(project.path, checks="jss_floor = 0.9")
+    project.pytester.makepyfile(
+        test_it="import pytest\n\n"
+        '@pytest.mark.jss_floor(0.95, suite="parity.suite.toml")\n'
+        "def test_marked(): pass\n\n"
+        "def test_called(judge_check):\n"
+        "    judge_check('jss_floor', 0.99, suite='parity.suite.toml')\n"
+    )
+    project.run("parity.suite.toml", "--judge-mode", "record")
+    told = []
+    for width in ("60", "80", "200"):
+        monkeypatch.setenv("COLUMNS", width)
+        project.run(".", "--junitxml", "report.xml").assert_outcomes(failed=3)
+        failures = ET.parse(project.path / "report.xml").iter("failure")
+        told.append([(failure.get("message"), failure.text) for failure in failures])
+    assert told[0] == told[1] == told[2]
+    # The whole sentence, on one line: 16 of 18 pairs agree.
+    assert any("2 of 18 verdicts change" in str(message) for message, _ in told[0])
+
+
 def test_a_test_that_is_run_again_tells_what_came_of_the_last_time(recorded: Project) -> None:
     recorded.pytester.makepyfile(
         test_it="def test_it(judge_check):\n"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -305,3 +308,42 @@ def test_a_measurement_is_made_once_for_all_that_ask_for_it(project: Project) ->
     assert len(project.server.asked) == TRIALS
     sheet = json.loads((project.path / "x.json").read_text(encoding="utf-8"))
     assert sheet["judges"][0]["calls"]["made"] == TRIALS
+
+
+# types
+
+ANNOTATED = """
+import pytest
+
+from pytest_judgesense import AskableJudge, JudgeCheck, JudgeDatasheet
+
+
+@pytest.mark.jss_floor(0.8, suite="parity.suite.toml")
+def test_it(judge_check: JudgeCheck, judge_datasheet: JudgeDatasheet, judge: AskableJudge) -> None:
+    judge_check()
+    judge_check("agreement_floor", 0.9, suite="parity.suite.toml")
+    value: float | None = judge_datasheet("jss", suite="parity.suite.toml").value
+    assert value is not None and value > 0.8
+    assert judge.ask("Is 4 even?").text == "YES"
+"""
+
+
+def test_the_types_of_the_fixtures_are_public(project: Project) -> None:
+    project.pytester.makepyfile(test_one=ANNOTATED)
+    project.run("test_one.py", "--judge-mode", "record").assert_outcomes(passed=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("source", "errors"),
+    # Of a text, neither an estimate nor what is compared with a number.
+    [(ANNOTATED, 0), (ANNOTATED.replace("float | None", "str"), 2)],
+    ids=["right", "wrong"],
+)
+def test_the_type_checker_of_a_user_knows_what_a_fixture_gives(
+    tmp_path: Path, source: str, errors: int
+) -> None:
+    (tmp_path / "test_one.py").write_text(source)
+    checking = [sys.executable, "-m", "mypy", "--strict", "test_one.py"]
+    done = subprocess.run(checking, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.count(": error: ") == errors, done.stdout + done.stderr

@@ -163,12 +163,27 @@ def test_a_datasheet_of_nothing_is_not_written_and_that_is_said(
     (project.path / "x.json").write_text("of another day")
     result = project.run("parity.suite.toml", "--judge-datasheet", "x.json", *workers)
     result.assert_outcomes(failed=1)  # nothing is recorded
-    said = f"datasheet not written, for nothing was measured: {project.path / 'x.json'}"
-    assert said in result.outlines
+    said = f"ERROR: datasheet not written, for nothing was measured: {project.path / 'x.json'}; "
+    assert said in result.stdout.str()
     assert (project.path / "x.json").read_text() == "of another day"
 
 
-def test_nothing_is_written_where_nothing_was_measured(pytester: pytest.Pytester) -> None:
+def test_a_datasheet_that_is_asked_for_where_no_judge_is_measured_fails_the_session(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile("def test_ordinary(): pass")
-    run(pytester, "--judge-datasheet", "x.json").assert_outcomes(passed=1)
+    result = run(pytester, "--judge-datasheet", "x.json")
+    result.assert_outcomes(passed=1)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: datasheet not written, for nothing was measured: " in result.stdout.str()
     assert not (pytester.path / "x.json").exists()
+    listed = run(pytester, "--judge-datasheet", "x.json", "--collect-only", "-q")
+    assert listed.ret == pytest.ExitCode.OK
+
+
+def test_a_datasheet_that_the_ini_file_asks_for_is_that_of_sessions_that_measure(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeini("[pytest]\njudge_datasheet = x.json\n")
+    pytester.makepyfile("def test_ordinary(): pass")
+    assert run(pytester).ret == pytest.ExitCode.OK

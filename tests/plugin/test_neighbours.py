@@ -22,7 +22,10 @@ from .project import TRIALS, Project, flips_on_two, forked, parity_suite, times_
 # Name of the plugin to what is imported, and that to what pytest loads.
 NEIGHBOURS = {
     "asyncio": "pytest_asyncio",
+    "flakefinder": "pytest_flakefinder",
+    "forked": "pytest_forked",
     "hypothesispytest": "hypothesis",
+    "pytest-retry": "pytest_retry",
     "randomly": "pytest_randomly",
     "recording": "pytest_recording",
     "rerunfailures": "pytest_rerunfailures",
@@ -31,6 +34,8 @@ NEIGHBOURS = {
 }
 MODULES = {
     "asyncio": "pytest_asyncio.plugin",
+    "flakefinder": "pytest_flakefinder",
+    "forked": "pytest_forked",
     "hypothesispytest": "_hypothesis_pytestplugin",
     "recording": "pytest_recording.plugin",
     "socket": "pytest_socket",
@@ -189,6 +194,58 @@ def test_a_rerun_asks_no_question_again(project: Project, beside: Run, mode: str
     result = beside("rerunfailures", "test_one.py", "--reruns", "3", "--judge-mode", mode)
     assert "1 passed, 2 rerun" in result.outlines[-1]
     assert len(project.server.asked) == 1
+
+
+# --- pytest-retry, pytest-flakefinder, pytest-forked ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "outcomes"),
+    [
+        # Of two checks one fails, and is run once more with the same judgments.
+        ("pytest-retry", ("--retries", "1"), {"failed": 1, "passed": 1, "retried": 1}),
+        ("flakefinder", ("--flake-finder", "--flake-runs", "3"), {"failed": 3, "passed": 3}),
+    ],
+)
+def test_checks_that_are_run_again_keep_their_outcomes_and_ask_nothing(
+    project: Project, beside: Run, name: str, options: tuple[str, ...], outcomes: dict[str, int]
+) -> None:
+    parity_suite(project.path, checks="jss_floor = 0.9\nagreement_floor = 0.9")
+    project.server.reply = flips_on_two  # JSS 16/18 < 0.9; 17 of 18 agree with their labels
+    project.record()
+    project.server.forget()
+    result = beside(name, "parity.suite.toml", *options, "--judge-datasheet", "x.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    counted = result.parse_summary_nouns(result.outlines)
+    assert {noun: counted[noun] for noun in outcomes} == outcomes
+    assert project.server.asked == []
+    (judge,) = json.loads((project.path / "x.json").read_text(encoding="utf-8"))["judges"]
+    assert [check["outcome"] for check in judge["checks"]] == ["pass", "fail"]
+    assert judge["calls"]["replayed"] == TRIALS
+
+
+@pytest.mark.parametrize("how", ["option", "marker"])
+def test_a_process_of_its_own_for_each_test_measures_no_judge(
+    project: Project, beside: Run, how: str
+) -> None:
+    mark = "@pytest.mark.forked\n" if how == "marker" else ""
+    project.pytester.makepyfile(
+        test_one=f"import pytest\n\n{mark}"
+        "def test_it(judge):\n    assert judge.ask('Is 4 even?').text == 'YES'\n"
+    )
+    options = ("--forked",) if how == "option" else ()
+    result = beside("forked", "test_one.py", "--judge-mode", "record", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.stderr.str().count("a process of its own for each test") == 1
+    assert project.server.asked == []
+
+
+def test_other_tests_may_have_a_process_of_their_own(project: Project, beside: Run) -> None:
+    project.pytester.makepyfile(test_one="def test_it(): pass\n")
+    result = beside("forked", "test_one.py", "--forked")
+    # pytest-forked 1.7 fails every test under pytest 9.2; it is run, and we refuse nothing.
+    assert result.ret in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    assert "judges cannot be measured" not in result.stdout.str() + result.stderr.str()
 
 
 # --- pytest-timeout ------------------------------------------------------------------------------

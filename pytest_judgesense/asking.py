@@ -51,7 +51,7 @@ from pytest_judgesense.judges.usage import ended_without_text, usage_and_setting
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Trial, Usage
+from pytest_judgesense.trial import Judgment, Requests, Trial, Usage
 
 _MOST_NAMED: Final = 12  # verdicts that an error lists
 
@@ -309,9 +309,9 @@ class Inquiry:
             cassette.remove_shown()
 
     @property
-    def made(self) -> dict[str, int]:
-        """The trials that were called in this session, each with its number of retries."""
-        return {id_: answer.retried for id_, answer in self.answers.items() if answer.made}
+    def made(self) -> dict[str, Requests]:
+        """The trials that were called in this session, each with the requests sent for it."""
+        return {id_: answer.requests for id_, answer in self.answers.items() if answer.made}
 
     @property
     def to_prove(self) -> set[str]:

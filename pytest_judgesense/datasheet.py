@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.trial import Failed, Judgment, Usage
+from pytest_judgesense.trial import Failed, Judgment, Requests, Usage
 
 # Settings besides prompts and temperature that limit what a judge can reply.
 _BUDGETS: Final = ("max_tokens", "reasoning")
@@ -32,6 +32,9 @@ class Calls:
 
     Attributes:
         made: trials that were called in this session.
+        sent: requests sent for them, as the limits of the session count them; ``None`` for none.
+        timed_out: those of them, or calls of a function, without an answer in time; ``None`` for
+            none.
         replayed: trials answered by a recording.
         retried: calls that were repeated after a fault.
         failed: trials without a reply.
@@ -48,15 +51,45 @@ class Calls:
     completion_tokens: int | None = None
     cost_usd: float | None = None
     reasoning_tokens: int | None = None
+    sent: int | None = None
+    timed_out: int | None = None
 
     @classmethod
-    def of(cls, judgments: Sequence[Judgment], *, made: int = 0, retried: int = 0) -> Calls:
-        """The calls behind ``judgments``: ``made`` in this session, the others replayed."""
+    def of(cls, judgments: Sequence[Judgment], asked: Sequence[Requests] = ()) -> Calls:
+        """The calls behind ``judgments``: those ``asked`` in this session, the others replayed."""
         failed = sum(isinstance(judgment.outcome, Failed) for judgment in judgments)
         used = Usage.summed(judgment.usage for judgment in judgments)
-        counts = made, len(judgments) - made, retried, failed
-        tokens = used.prompt_tokens, used.completion_tokens
-        return cls(*counts, *tokens, reasoning_tokens=used.reasoning_tokens)
+        calls = cls(
+            replayed=len(judgments),
+            failed=failed,
+            prompt_tokens=used.prompt_tokens,
+            completion_tokens=used.completion_tokens,
+            reasoning_tokens=used.reasoning_tokens,
+        )
+        return calls.asking(asked)
+
+    def asking(self, trials: Sequence[Requests]) -> Calls:
+        """The same calls, of which these ``trials`` alone were asked in this session."""
+        return replace(
+            self,
+            made=len(trials),
+            replayed=self.made + self.replayed - len(trials),
+            retried=sum(requests.retried for requests in trials),
+            sent=sum(requests.sent for requests in trials) or None,
+            timed_out=sum(requests.timed_out for requests in trials) or None,
+        )
+
+    @property
+    def made_words(self) -> list[str]:
+        """The calls made, as a limit counts them, and those of them that were late or repeated."""
+        words = [f"{self.sent or self.made:,} made"]
+        if self.sent and self.sent != self.made:
+            words = [f"{self.sent:,} made for {self.made:,} trial{'s' * (self.made != 1)}"]
+        words += [f"{self.replayed:,} replayed"]
+        words += [f"{self.retried:,} retried"] * bool(self.retried)
+        if self.timed_out:
+            words.append(f"{self.timed_out:,} timed out")
+        return words
 
     def __add__(self, other: Calls) -> Calls:
         def both(name: str) -> Any:

@@ -45,7 +45,7 @@ from pytest_judgesense.stopping_point import forget_stop, read_stop, stop_file, 
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Design, Failed, Judgment, Trial
+from pytest_judgesense.trial import Design, Failed, Judgment, Requests, Trial
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Measurement:
         served: models named in the replies.
         recorded: when the first and the last answer were recorded.
         notices: remarks for readers that are not errors.
-        asked: the trials that were called in this session, each with its number of retries.
+        asked: the trials that were called in this session, each with the requests sent for it.
         oldest: the cassette with the oldest answer.
         cassettes: the files that hold the recorded exchanges.
         prompts: those that were sent, without the texts of items; empty if they are not known, as
@@ -82,7 +82,7 @@ class Measurement:
     recorded: tuple[str, str] | None
     seed: int
     notices: tuple[str, ...] = ()
-    asked: Mapping[str, int] = field(default_factory=dict)
+    asked: Mapping[str, Requests] = field(default_factory=dict)
     oldest: Path | None = None
     cassettes: tuple[Path, ...] = ()
     registry: Registry = BUILT_IN
@@ -474,11 +474,8 @@ def _calls(plan: _Plan, judgments: Sequence[Judgment], answers: Mapping[str, Ans
         for trial in plan.trials
         if trial.id not in measured and trial.id in answers and answers[trial.id].made
     ]
-    calls = Calls.of(
-        [*judgments, *beyond],
-        made=sum(answer.made for answer in answers.values()),
-        retried=sum(answer.retried for answer in answers.values()),
-    )
+    asked = [answer.requests for answer in answers.values() if answer.made]
+    calls = Calls.of([*judgments, *beyond], asked)
     if (prices := plan.judge.prices) is None:
         return calls
     prompt, completion = calls.prompt_tokens or 0, calls.completion_tokens or 0

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 Order: TypeAlias = Literal["ab", "ba"]
 Condition: TypeAlias = Mapping[str, str | int | float]
@@ -90,6 +90,20 @@ class Token:
 
 
 JudgmentOutcome: TypeAlias = Verdict | Unparsed | Failed
+
+
+class Requests(NamedTuple):
+    """The requests of a trial that were sent in a session, as its limits count them.
+
+    Attributes:
+        sent: all of them.
+        retried: those of them that repeated one after a fault.
+        timed_out: those of them, or calls of a function, without an answer in time.
+    """
+
+    sent: int = 0
+    retried: int = 0
+    timed_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

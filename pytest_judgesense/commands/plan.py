@@ -74,7 +74,7 @@ class Quote(NamedTuple):
 
     Attributes:
         trials: of the suite.
-        calls: that they take; a function is asked once a trial.
+        calls: that they take: of a function as many as are recorded of a trial, else one.
         to_make: calls without a recorded answer.
         changed: of these, how many have one to another request, or of other code.
         carried: trials that get the answers of recorded ones which nobody plans any more.
@@ -126,11 +126,16 @@ def quote(
     trials = plan_trials(asked_suite)
     calls_of = first_calls(asked_suite, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
-    every = [call for calls in planned.values() for call in calls]
     carried: Collection[str] = ()
     if plans is not None:
         carried = carried_over(judge, asked_suite, trials, plans).keys()
-    by_trial, changed = _open_calls(judge, asked_suite, planned, cassettes, carried)
+    opened = _opened(judge, asked_suite, cassettes)
+    by_trial, changed = _open_calls(judge, asked_suite, planned, opened, carried)
+    every = [
+        call
+        for id_, calls in planned.items()
+        for call in _as_recorded(judge, calls, opened[recording_of(id_)], id_)
+    ]
     open_calls = [call for calls in by_trial for call in calls]
     is_unsure = judge.provider == "callable" and len(open_calls) < len(every)
     most = every if is_unsure else open_calls
@@ -166,6 +171,8 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path, plans: Plans) ->
             other = "with other texts or of other code"
         recorded += f"; {now.changed} are recorded {other}, and are asked again"
     more = ", one more for each malformed reply" if judge.repair else ""
+    if judge.provider == "callable" and now.to_make > now.changed:
+        more = f", more where {judge.model} sends several requests in a trial that is not recorded"
     yield f"  calls to be made: {now.to_make} ({recorded}){more}"
     if now.most > now.to_make:
         yield (
@@ -240,11 +247,32 @@ def cost_words(judge: JudgeSpec, of: Quote) -> str:
     return f"{least:.4f} to {most:.4f} USD" if of.most and judge.prices else "none"
 
 
+def _opened(judge: JudgeSpec, asked_suite: Suite, cassettes: Path) -> dict[str, ReplayingCassette]:
+    """The recordings of a judge on a suite, by name."""
+    return {
+        name: ReplayingCassette(
+            path, secrets=credentials_of(judge), identity=Identity(judge.ignore)
+        )
+        for name, path in power.cassettes_of(judge, asked_suite, cassettes).items()
+    }
+
+
+def _as_recorded(
+    judge: JudgeSpec, calls: Sequence[Call], cassette: ReplayingCassette, id_: str
+) -> Sequence[Call]:
+    """The calls of a trial; of a function as many as it has sent requests, where it is recorded.
+
+    What it would send is not known before it runs: each is taken to be like its first one.
+    """
+    requests = len(cassette.recordings.of(id_)) if judge.provider == "callable" else 0
+    return [*calls, *[calls[0]] * (requests - len(calls))]
+
+
 def _open_calls(
     judge: JudgeSpec,
     asked_suite: Suite,
     planned: Mapping[str, Sequence[Call]],
-    cassettes: Path,
+    opened: Mapping[str, ReplayingCassette],
     carried: Collection[str],
 ) -> tuple[list[Sequence[Call]], int]:
     """By trial, the calls without a recorded answer; how many of all have one to another request.
@@ -252,12 +280,6 @@ def _open_calls(
     Of a function: also of other code, which is looked at, and not run. Nothing is open of the
     trials that are ``carried`` over.
     """
-    opened = {
-        name: ReplayingCassette(
-            path, secrets=credentials_of(judge), identity=Identity(judge.ignore)
-        )
-        for name, path in power.cassettes_of(judge, asked_suite, cassettes).items()
-    }
     spec = judge_for_suite(judge, asked_suite)
     endpoint = unasked_endpoint(spec)
     code = RecordedCode(judge)
@@ -273,8 +295,9 @@ def _open_calls(
             is_changed = is_complete and (
                 is_given_otherwise(judge, calls, recorded) or code.is_changed(cassette, id_)
             )
-            to_make.append([] if is_complete and not is_changed else calls)
-            changed += len(calls) if is_changed else 0
+            as_recorded = _as_recorded(judge, calls, cassette, id_)
+            to_make.append([] if is_complete and not is_changed else as_recorded)
+            changed += len(as_recorded) if is_changed else 0
             continue
         requests = [endpoint.request_of(call) for call in calls]
         answered = 0

@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import re
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
@@ -495,26 +496,38 @@ class RecordingClient(Client):
                 await self._throttle.admitted(0, None, begun=begun)
             book = partial(self._throttle.budget.take, self._spec, None, begun=True)
             scope.edits = call.edits
-            scope.permit = _booking(book, first_is_booked=scope.anew)
+            booking = _Booking(book, first_is_booked=scope.anew)
+            scope.permit = booking.permit
             answer = await function.run(scope, _fields_of(call), request)
+            answer = replace(answer, sent=booking.booked)
             if scope.intercepted:
                 UNSEEN.has_asked(self._spec)
             self._throttle.learn(answer, started)
         return answer
 
 
-def _booking(book: Callable[[], object], *, first_is_booked: bool) -> Callable[[], None]:
-    """Books each request of a function that is to be made; the first one may be booked already."""
-    unused = first_is_booked
+class _Booking:
+    """Books each request of a function that is to be made; the first one may be booked already.
 
-    def permit() -> None:
-        nonlocal unused
-        if unused:
-            unused = False
-        else:
-            book()
+    Attributes:
+        booked: how many are booked. Requests of several threads are counted one after the other.
+    """
 
-    return permit
+    def __init__(self, book: Callable[[], object], *, first_is_booked: bool) -> None:
+        self.booked = int(first_is_booked)
+        self._book = book
+        self._is_unused = first_is_booked
+        self._lock = threading.Lock()
+
+    def permit(self) -> None:
+        """Book a request; raises `LimitReached` where it must not be made."""
+        with self._lock:
+            if self._is_unused:
+                self._is_unused = False
+                return
+        self._book()
+        with self._lock:
+            self.booked += 1
 
 
 def _recorded(
@@ -668,7 +681,8 @@ class _Function:
             return Answer(Failed(self._cassette.redacted(error.what)), kind="fail")
         except _NoReply as error:
             failed = Failed(self._cassette.redacted(error.reason))
-            return Answer(failed, kind=error.kind, overloaded=error.overloaded)
+            late = int(scope.out_of_time)
+            return Answer(failed, kind=error.kind, overloaded=error.overloaded, timed_out=late)
         text = self._cassette.redacted(text)
         scope.returns.append(text)
         return Answer(Reply(text), latency_s=latency)
@@ -853,6 +867,8 @@ def joined(answers: Sequence[Answer], last: Call) -> Answer:
         answers[-1 if failed else 0].reply,
         latency_s=sum(latencies) if latencies else None,
         retried=sum(answer.retried for answer in answers),
+        sent=sum(answer.sent for answer in answers),
+        timed_out=sum(answer.timed_out for answer in answers),
         later=() if failed else tuple(answer.reply for answer in answers[1:]),
     )
 

@@ -43,10 +43,19 @@ class AskedTrial:
     retried: int
     latency_s: float | None
     failed: str | None
+    sent: int = 0
+    timed_out: int = 0
 
     def again(self, answer: Answer) -> Answer:
         """``answer``, which a recording gave, as the session got it when it asked."""
-        return replace(answer, latency_s=self.latency_s, made=True, retried=self.retried)
+        return replace(
+            answer,
+            latency_s=self.latency_s,
+            made=True,
+            retried=self.retried,
+            sent=self.sent,
+            timed_out=self.timed_out,
+        )
 
 
 class Refusals:
@@ -113,7 +122,15 @@ class AskedTrials:
     def add(self, trial: str, messages: Sequence[Mapping[str, str]], answer: Answer) -> None:
         """Note that the trial was called, and its outcome."""
         failed = answer.reply.reason if isinstance(answer.reply, Failed) else None
-        record = AskedTrial(trial, _digest(messages), answer.retried, answer.latency_s, failed)
+        record = AskedTrial(
+            trial,
+            _digest(messages),
+            answer.retried,
+            answer.latency_s,
+            failed,
+            answer.sent,
+            answer.timed_out,
+        )
         self._asked[trial] = record
         if self._file is not None:
             self._write(asdict(record))

@@ -43,7 +43,7 @@ from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.judges.local.llama_server import PARALLEL_CALLS
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
-from pytest_judgesense.trial import Failed
+from pytest_judgesense.trial import Failed, Requests
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -272,6 +272,8 @@ class Answer:
         latency_s: from the request to the last byte; ``None`` for a recorded answer.
         made: whether a call was made.
         retried: how many calls were made before this one for the same reply.
+        sent: how many requests were sent for it, as the limits of the user count them.
+        timed_out: how many of them, or of a function's calls, had no answer in time.
         later: the outcomes of the later calls of a trial.
         kind: what follows from it, see the head of this module.
         overloaded: whether the endpoint is asked too much.
@@ -283,11 +285,18 @@ class Answer:
     latency_s: float | None = None
     made: bool = False
     retried: int = 0
+    sent: int = 0
+    timed_out: int = 0
     later: tuple[Reply | Failed, ...] = ()
     kind: Consequence = "answer"
     overloaded: bool = False
     late: bool = False
     wait_s: float | None = None
+
+    @property
+    def requests(self) -> Requests:
+        """The requests that were sent for it."""
+        return Requests(self.sent, self.retried, self.timed_out)
 
 
 @dataclass(slots=True)
@@ -620,20 +629,24 @@ class Throttle:
             LimitReached: a call more would pass a limit of the user.
             JudgeError: the judge cannot be asked at all.
         """
+        sent = timed_out = 0
 
         async def attempt() -> Answer:
+            nonlocal sent, timed_out
             # As in `permit`, without what a context manager costs for each call.
             await self._turns.take(self.budget.deadline)
             try:
                 await self._not_paused(self.budget.deadline)
                 started = time.monotonic()
                 await self.admitted(tokens, most_usd)
+                sent += 1
                 spent = most_usd  # the cost of an aborted call is unknown
                 try:
                     answer = await once()
                     spent = cost(answer)
                 finally:
                     self.budget.settle(most_usd, spent)
+                timed_out += answer.late
                 self.learn(answer, started)
                 return answer
             finally:
@@ -643,7 +656,7 @@ class Throttle:
         if _worth_a_retry(last):
             last = await self._retried(last, attempt)
         self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
-        return last
+        return replace(last, sent=sent, timed_out=timed_out)
 
     async def _retried(self, first: Answer, again: Callable[[], Awaitable[Answer]]) -> Answer:
         """The last of the attempts that begin with ``first`` and go on with ``again``."""

@@ -19,6 +19,7 @@ from pytest_judgesense.checks.verifying import Verification
 from pytest_judgesense.datasheet import SuiteSheet
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.trial import Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class MeasuredPart:
     """One judge on one suite, with the checks since the last report.
 
     Attributes:
-        asked: the trials that were called, each with its number of retries.
+        asked: the trials that were called, each with the requests sent for it.
         luck: the draws in which a check fails by chance, by check.
         log: the lines of the judgment log, where the session writes or compares judgments.
         stimuli: the digest of items and design; empty without ``log``.
@@ -39,7 +40,7 @@ class MeasuredPart:
     """
 
     sheet: SuiteSheet
-    asked: Mapping[str, int]
+    asked: Mapping[str, Requests]
     luck: Mapping[str, str | None]
     log: tuple[str, ...] = ()
     stimuli: str = ""

@@ -16,6 +16,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.view import View
 from pytest_judgesense.sections import ComparedJudge, compare
+from pytest_judgesense.trial import Requests
 
 if TYPE_CHECKING:
     from pytest_judgesense.report.history import DatedDatasheet
@@ -36,25 +37,25 @@ def versions() -> dict[str, str]:
     }
 
 
-def counted_once(parts: Sequence[tuple[SuiteSheet, Mapping[str, int]]]) -> list[SuiteSheet]:
+def counted_once(parts: Sequence[tuple[SuiteSheet, Mapping[str, Requests]]]) -> list[SuiteSheet]:
     """Parts in which each call counts once, though suites share trials (the baseline of a ladder).
 
     A trial that several suites hold counts as made in the first one by name and as replayed in the
-    others. Each part comes with how often each trial asked for it was retried.
+    others. Each part comes with the requests that were sent for each trial asked for it.
     """
     owners: dict[tuple[str, str], str] = {}
-    for sheet, retries in parts:
-        for trial in retries:
+    for sheet, asked in parts:
+        for trial in asked:
             key = (sheet.judge, trial)
             owners[key] = min(owners.get(key, sheet.suite), sheet.suite)
     counted = []
-    for sheet, retries in parts:
+    for sheet, asked in parts:
         own = [
-            times for trial, times in retries.items() if owners[sheet.judge, trial] == sheet.suite
+            requests
+            for trial, requests in asked.items()
+            if owners[sheet.judge, trial] == sheet.suite
         ]
-        replayed = sheet.calls.made + sheet.calls.replayed - len(own)
-        calls = replace(sheet.calls, made=len(own), replayed=replayed, retried=sum(own))
-        counted.append(replace(sheet, calls=calls))
+        counted.append(replace(sheet, calls=sheet.calls.asking(own)))
     return counted
 
 

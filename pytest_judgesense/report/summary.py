@@ -148,8 +148,7 @@ def judge_lines(
 
 def _totals(view: View) -> Iterator[str]:
     calls = sum((judge.sheet.calls for judge in view.judges), Calls())
-    words = [f"{calls.made:,} made", f"{calls.replayed:,} replayed"]
-    words += [f"{calls.retried:,} retried"] * bool(calls.retried)
+    words = calls.made_words
     words += [f"{calls.failed:,} failed"] * bool(calls.failed)
     if calls.prompt_tokens is not None:
         words.append(f"{calls.prompt_tokens + (calls.completion_tokens or 0):,} tokens")

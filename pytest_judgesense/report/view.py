@@ -197,8 +197,7 @@ class JudgeView:
     @property
     def totals(self) -> list[str]:
         calls = self.sheet.calls
-        words = [f"{calls.made} made", f"{calls.replayed} replayed", f"{calls.failed} failed"]
-        words[2:2] = [f"{calls.retried} retried"] * bool(calls.retried)
+        words = [*calls.made_words, f"{calls.failed:,} failed"]
         if (prompt := calls.prompt_tokens) is not None:
             completion = calls.completion_tokens or 0
             words += [f"{prompt:,} prompt tokens", f"{completion:,} completion tokens"]

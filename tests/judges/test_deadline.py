@@ -13,7 +13,7 @@ from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Answer, Budget, Deadline, Throttle
+from pytest_judgesense.judges.throttle import Answer, Budget, Deadline, SessionBudget, Throttle
 from pytest_judgesense.trial import Failed
 
 SPEC = JudgeSpec("mine", "openai", "m")
@@ -129,3 +129,19 @@ def test_without_a_deadline_nothing_ends() -> None:
     assert asyncio.run(Throttle(SPEC, 1).call(_answer)).reply == Reply("YES")
     Deadline().check()
     Deadline(60.0, 60.0).check()
+
+
+def test_an_answer_counts_the_requests_that_were_sent_as_the_limit_of_calls_does() -> None:
+    late = Answer(Failed("no answer in time"), kind="retry", late=True)
+    outcomes = iter([late, Answer(Reply("YES"), made=True)])
+
+    async def once() -> Answer:
+        return next(outcomes)
+
+    budget = SessionBudget(2, None)
+    throttle = Throttle(SPEC, 1, budget=budget)
+    answer = asyncio.run(throttle.call(once))
+    # One without an answer in time, and its retry: both of the two that may be made.
+    assert answer.requests == (2, 1, 1)
+    with pytest.raises(LimitReached, match="--judge-max-calls 2 is reached"):
+        asyncio.run(throttle.call(once))

@@ -28,7 +28,9 @@ def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[SessionCal
 
 def test_a_failed_trial_is_known_as_it_failed(sessions: tuple[SessionCalls, SessionCalls]) -> None:
     asking, wanting = sessions
-    failed = Answer(Failed("HTTP 500: down"), latency_s=0.1 + 0.2, made=True, retried=5)
+    failed = Answer(
+        Failed("HTTP 500: down"), latency_s=0.1 + 0.2, made=True, retried=5, sent=6, timed_out=2
+    )
     asking.on(CASSETTE).add("p/1", TWO, failed)
     assert wanting.on(CASSETTE).failure("p/1", TWO) == failed
     assert wanting.on(CASSETTE).failed == {"p/1"}
@@ -38,7 +40,7 @@ def test_an_answer_of_the_recording_counts_as_the_call_that_the_session_made(
     sessions: tuple[SessionCalls, SessionCalls],
 ) -> None:
     asking, wanting = sessions
-    fresh = Answer(Reply("YES"), latency_s=1.5, made=True, retried=2)
+    fresh = Answer(Reply("YES"), latency_s=1.5, made=True, retried=2, sent=3, timed_out=1)
     asking.on(CASSETTE).add("p/1", TWO, fresh)
     known = wanting.on(CASSETTE).of("p/1", TWO)
     assert known is not None

@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.datasheet import Calls, SuiteSheet
 from pytest_judgesense.report.assembly import counted_once
+from pytest_judgesense.trial import Requests
 
 
 def part(
-    suite: str, judge: str, made: dict[str, int], replayed: int
-) -> tuple[SuiteSheet, dict[str, int]]:
+    suite: str, judge: str, retries: dict[str, int], replayed: int
+) -> tuple[SuiteSheet, dict[str, Requests]]:
     """A part as a process brings it, and the trials that the session asked."""
-    calls = Calls(len(made), replayed, sum(made.values()), 1)
-    return SuiteSheet(judge, suite, {}, (), calls), made
+    asked = {trial: Requests(1 + times, times, times) for trial, times in retries.items()}
+    calls = Calls(replayed=len(asked) + replayed, failed=1).asking([*asked.values()])
+    return SuiteSheet(judge, suite, {}, (), calls), asked
 
 
 # The ladder asks l1 and l2, the criterion shares them and adds c1; l2 was retried 3 times, c1 once.
@@ -26,16 +28,17 @@ PARTS = [
     part("ladder", "b", {"l1": 0, "l2": 0}, 0),
 ]
 EXPECTED = {
-    # The first by name counts all that it holds: 3 made, 3 + 1 retries.
-    ("a", "criterion"): Calls(3, 1, 4, 1),
+    # The first by name counts all that it holds: 3 made, 3 + 1 retries after as many timeouts,
+    # 3 + 4 requests.
+    ("a", "criterion"): Calls(3, 1, 4, 1, sent=7, timed_out=4),
     ("a", "ladder"): Calls(0, 2, 0, 1),
-    ("b", "ladder"): Calls(2, 0, 0, 1),
+    ("b", "ladder"): Calls(2, 0, 0, 1, sent=2),
 }
 
 
 @given(st.permutations(PARTS))
 def test_a_shared_trial_counts_in_the_first_suite_by_name_whatever_came_first(
-    parts: list[tuple[SuiteSheet, dict[str, int]]],
+    parts: list[tuple[SuiteSheet, dict[str, Requests]]],
 ) -> None:
     counted = counted_once(parts)
     assert len(counted) == len(PARTS)

@@ -211,7 +211,7 @@ def test_the_totals_are_said() -> None:
 
 
 def test_a_sum_of_costs_names_the_judges_without_prices_and_shows_retries() -> None:
-    unpriced = Calls(made=4, retried=2)
+    unpriced = Calls(made=4, retried=2, sent=6, timed_out=1)
     identities = [{"name": name, "provider": by} for name, by in (("b", "openai"), ("c", "local"))]
     others = [
         part(judge=str(who["name"]), identity=who, calls=unpriced, suite="vacuum")
@@ -219,8 +219,10 @@ def test_a_sum_of_costs_names_the_judges_without_prices_and_shows_retries() -> N
     ]
     sheet = sheet_of([part(estimate()), *others], seed=0, mode="live")
     text = " ".join(" ".join(summary_lines(view_of(sheet), (), None)).split())
-    # The judge on this machine costs nothing; 4 + 4 made, 2 + 2 of them again.
-    assert "calls: 8 made, 200 replayed, 4 retried, 12,545 tokens, 0.0123 USD without b" in text
+    # The judge on this machine costs nothing; 6 + 6 requests for 4 + 4 trials, 2 + 2 of them
+    # again, and 1 + 1 without an answer in time.
+    counts = "12 made for 8 trials, 200 replayed, 4 retried, 2 timed out, 12,545 tokens"
+    assert f"calls: {counts}, 0.0123 USD without b" in text
 
 
 def test_what_was_not_measured_says_why_and_shows_no_number() -> None:

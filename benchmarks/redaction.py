@@ -6,8 +6,12 @@ Bodies of one size are searched for twenty known values and for the shapes of ke
 text, base64, and what encodings are written with, over and over. Each is compared with the least
 that a look at every byte costs: to translate the same bytes by one table, once. A ratio is how many
 such looks the search takes. One pass of the search is four of them and a little arithmetic, so the
-bar is 40, for a busy machine; bodies full of what is looked for have a bar of their own. The growth
-is the cost of ten times as many bytes: 10, and for a square 100.
+bar is 40, for a busy machine; bodies full of what is looked for, and bodies of nothing but tags
+that may hold a credential, have bars of their own. The growth is the cost of ten times as many
+bytes: 10, and for a square 100.
+
+Then credentials in markup: how many of random ones are kept, in each shape and each way to carry
+it, and how many honest texts are changed.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from typing import Final
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.markup_shapes import CARRIED, HONEST, SHAPES
 from benchmarks.reporting import Bar, conclude, print_table, seconds_each
 from pytest_judgesense.cassettes.redaction import scrub_body
 
@@ -34,7 +39,11 @@ FEW: Final = 2_000_000
 BARS: Final = {
     "plain": Bar("at most", 40),
     "full of escapes or keys": Bar("at most", 200),
+    # A tag is looked at by itself, as no text of a judge has many.
+    "tags": Bar("at most", 4000),
     "growth": Bar("at most", 30),
+    "credentials kept in markup": Bar("at most", 0),
+    "honest texts changed": Bar("at most", 0),
 }
 KEY: Final = 'Zq7/x+"v3=LmPw 9&kT%2'
 PROSE: Final = 'The fox said, "100% of them, a+b & c." and went on over the lazy dog. \\n'
@@ -84,6 +93,40 @@ FULL: Final[Mapping[str, Callable[[int], str | bytes]]] = {
     "echoes of a key": filled(f"{PROSE}{KEY} "),
     "beginnings of a key": filled(f"{KEY[:9]} "),
 }
+TAGS: Final[Mapping[str, Callable[[int], str | bytes]]] = {
+    "markup": filled("<p>The fox said <b>no</b> and went on.</p>\n"),
+    "openings": filled("<"),
+    "beginnings of tags": filled("<a \"token'"),
+    "verdicts": filled("<token>A</token>"),
+    "attributes": filled('<a key="b">'),
+    "elements that do not end": filled("<password>"),
+    "names before values": filled("<b>token</b>"),
+    "settings": filled("<a b=';token=a;'>"),
+    "escaped verdicts": filled("&lt;token&gt;A"),
+    "verdicts in JSON": filled("\\u003ctoken\\u003eA\\n"),
+}
+# As people and services choose them: letters and length.
+KEYS: Final = (
+    (string.ascii_letters + string.digits, 24),
+    (string.ascii_letters + string.digits + "+/", 40),
+    (string.ascii_letters + string.digits + "+/", 88),
+    ("0123456789abcdef", 64),
+)
+
+
+def kept_in_markup(rounds: int) -> int:
+    chance, kept = random.Random(11), 0
+    for shape in SHAPES.values():
+        for carry in CARRIED.values():
+            for letters, length in KEYS * rounds:
+                key = "".join(chance.choices(letters, k=length - 1)) + "7"
+                kept += key in scrub_body(carry(shape.replace("KEY", key)), {})[0]
+    return kept
+
+
+def honest_changed() -> int:
+    bodies = [carry(text) for text in HONEST.values() for carry in CARRIED.values()]
+    return sum(scrub_body(body, {})[0] != body for body in bodies)
 
 
 def main() -> int:
@@ -95,9 +138,10 @@ def main() -> int:
     scrub_body(KEY, known)  # tables and patterns are made once
 
     rows, ratios = [], dict.fromkeys(BARS, 0.0)
-    for kind, bodies in (("plain", PLAIN), ("full of escapes or keys", FULL)):
+    for kind, bodies in (("plain", PLAIN), ("full of escapes or keys", FULL), ("tags", TAGS)):
         for name, body in bodies.items():
-            large, small = body(size), body(size // 10)
+            most = size // 10 if kind == "tags" else size
+            large, small = body(most), body(most // 10)
             data = large if isinstance(large, bytes) else large.encode()
             taken = seconds_each(
                 {
@@ -113,6 +157,8 @@ def main() -> int:
             ratios["growth"] = max(ratios["growth"], growth)
             rate = len(data) / taken["search"] / 1e6
             rows.append([kind, name, f"{rate:.0f}", f"{ratio:.1f}", f"{growth:.1f}"])
+    ratios["credentials kept in markup"] = kept_in_markup(1 if options.quick else 10)
+    ratios["honest texts changed"] = honest_changed()
     print_table(("bodies", "of", "MB/s", "looks", "growth"), rows)
     return conclude("redaction", ratios, BARS)
 

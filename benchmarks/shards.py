@@ -30,7 +30,7 @@ from reporting import Bar, conclude, print_table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pytest_judgesense.commands.record import _Ray
+from pytest_judgesense.commands.ray_tasks import RayTasks
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES
@@ -135,8 +135,8 @@ def measured(server: Server, replicates: int) -> int:
     if find_spec("ray") is None:
         print("Ray is not installed: its rows are not measured")
     else:
-        row("two Ray tasks", 2, _Ray("local", None, None))
-        pool, pids = _Ray("local", None, None), Path("pids").resolve()
+        row("two Ray tasks", 2, RayTasks("local", None, None))
+        pool, pids = RayTasks("local", None, None), Path("pids").resolve()
         pids.mkdir()
         task = pool._ray.remote(max_retries=0)(with_pid)
         pool.begin = lambda *given: task.remote(str(pids), *given, pool.ask).future()  # type: ignore[method-assign]

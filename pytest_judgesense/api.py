@@ -40,7 +40,13 @@ from pytest_judgesense.judges.resolving import (
 )
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget, Throttle
+from pytest_judgesense.judges.throttle import (
+    CONCURRENCY,
+    Deadline,
+    SessionBudget,
+    Throttle,
+    stopping,
+)
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measurement import measure as measured
@@ -264,7 +270,7 @@ def measure_all(
             return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 
     # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
-    stop = limits.deadline.interrupt if mode == "record" else None
+    stop = stopping(limits.deadline, judges) if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop:
         for judge in judges:
             for suite in suites:

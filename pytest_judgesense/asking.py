@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from pytest_judgesense.carrying_over import Plans, carried_over, carry_over
 from pytest_judgesense.cassettes.cassette import HOW_TO_RECORD, Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.exchange import Exchange, models_of
+from pytest_judgesense.cassettes.exchange import CALL, Exchange, models_of
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.opening import Mode, open_cassette
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
@@ -40,13 +40,14 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.rereading import ReadingOf, Rereading
-from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.resolving import credentials_of, missing_key
 from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
-from pytest_judgesense.judges.usage import usage_and_settings
+from pytest_judgesense.judges.unseen import UNSEEN, from_cache, plain_call_notice
+from pytest_judgesense.judges.usage import ended_without_text, usage_and_settings
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -76,6 +77,7 @@ class Asking:
         on_recorded: called with the path of a cassette and each line recorded in it.
         proves: whether what was asked and recorded is replayed, see `proving`.
         computes: whether the embedded judge is run, in a replay, for what is not recorded of it.
+        live_answers: what becomes of the answers of a live session that a limit ends.
         plans: where recordings are, and which of their trials are planned; the others serve
             trials that ask the same, see `carrying_over`. ``None``: none does.
     """
@@ -93,6 +95,7 @@ class Asking:
     on_recorded: OnRecorded = lambda _path, _line: None
     proves: bool = False
     computes: Callable[[JudgeSpec], bool] = is_profile
+    live_answers: str = "nothing keeps what was paid for"
     plans: Plans | None = None
 
 
@@ -167,6 +170,8 @@ class Inquiry:
             for trial in part
             if trial.id not in failed and self._is_asked(trial, self.cassettes[recording])
         ]
+        if unknown and mode != "replay" and (without_key := missing_key(judge)) is not None:
+            raise without_key
         self._counted = {trial.id for trial in unknown}
         self._count = asking.watch(unknown)
         self._first_replies = _first_replies(suite, mode, asking)
@@ -182,6 +187,7 @@ class Inquiry:
         Raises:
             LimitReached: trials were left out; it says how many. Answers so far are recorded.
             MissingRecording: a replay lacks trials.
+            StaleRecording: what is recorded is not what the judge asks now, or it asks nothing.
         """
         trials = [trial for trial in trials if trial.id not in self.answers]
         if self.replays:
@@ -224,9 +230,57 @@ class Inquiry:
                     self.answers[trial.id] = _redacted(answer, cassette)
         if self.replays and self._rereading.others:
             raise self._rereading.error(self.judge, self.suite, self._asking.how_to_record)
+        self._refuse_cached(trials)
         if left_out:
             self.finish()
-            raise _gap(left_out, self)
+            raise _gap(left_out, self, self._asking.live_answers)
+
+    def _refuse_cached(self, trials: Sequence[Trial]) -> None:
+        """Raise `StaleRecording` where a cache has answered for requests of an earlier session.
+
+        One in the process answers some trials, to the same return, and others have made requests.
+        """
+        made = self.made
+        cassettes = [
+            tape for tape in self.cassettes.values() if isinstance(tape, RecordingCassette)
+        ]
+        unasked = {
+            id_: same for tape in cassettes for id_, same in tape.unasked.items() if id_ not in made
+        }
+        if not unasked or (all(unasked.values()) and UNSEEN.asks(self.judge)):
+            return
+        self.finish()
+        paths = [tape.path for tape in cassettes if tape.unasked]
+        raise from_cache(self.judge, self.suite.name, [*unasked], len(trials), paths)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a function was called, and all that is recorded of it is what it returned."""
+        if self.judge.provider != "callable" or self.judge.by_return or not self.made:
+            return False
+        return self._methods == {CALL}
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether requests of a function are recorded, and it was called."""
+        return (
+            self.judge.provider == "callable" and bool(self.made) and bool(self._methods - {CALL})
+        )
+
+    @property
+    def _methods(self) -> set[str]:
+        """The methods of what is recorded of the trials."""
+        return {
+            exchange.request.method
+            for recording, part in self._by_recording(self.trials)
+            for trial in part
+            for exchange, _ in self.cassettes[recording].recordings.of(trial.id)
+        }
+
+    def tells(self, topic: str) -> bool:
+        """Whether something that the session says once of this judge is said here."""
+        session = self._asking.session or SessionCalls()
+        return session.tells(topic, self.judge.slug, str(next(iter(self.cassettes.values())).path))
 
     def _settled_first(self) -> tuple[Trial, ...]:
         """The trials of the suite whose texts hang on no answer."""
@@ -275,10 +329,13 @@ class Inquiry:
         self, trials: Sequence[Trial], usages: Mapping[str, Usage]
     ) -> tuple[Judgment, ...]:
         """The same, with the usage of each trial where it is known, and when it was recorded."""
+        spent = ended_without_text(chain.from_iterable(self.recorded(trials).values()))
         for id_, usage in usages.items():
             answer = self.answers[id_]
-            if isinstance(answer.reply, Reply):
-                self.answers[id_] = replace(answer, reply=replace(answer.reply, usage=usage))
+            if isinstance(reply := answer.reply, Reply):
+                is_cut_off = id_ in spent and not (reply.text or "").strip()
+                reply = replace(reply, usage=usage, truncated=reply.truncated or is_cut_off)
+                self.answers[id_] = replace(answer, reply=reply)
         return tuple(
             judgment_of(
                 self.suite,
@@ -320,7 +377,9 @@ class Inquiry:
         notices = [
             notice
             for recording, cassette in self.cassettes.items()
-            for notice in self._before[recording].noted((*cassette.notices, *self._carried_words))
+            for notice in self._before[recording].noted(
+                (*cassette.notices, *self._carried_words, *self._plain_words)
+            )
         ]
         if self._computed:
             notices.append(
@@ -343,6 +402,18 @@ class Inquiry:
         asked = self.made.keys()
         kept = len(self.carried - asked)
         return (f"{kept} answers carried over, {len(asked)} asked",)
+
+    @property
+    def _plain_words(self) -> tuple[str, ...]:
+        """That nothing else is known of a function than what it returned; once for a judge."""
+        if not (self._asking.proves and self.is_plain and self.tells("plain")):
+            return ()
+        elsewhere = sum(
+            cassette.requests_elsewhere
+            for cassette in self.cassettes.values()
+            if isinstance(cassette, RecordingCassette)
+        )
+        return (plain_call_notice(self.judge, elsewhere),)
 
     def _by_recording(self, trials: Sequence[Trial]) -> list[tuple[str, list[Trial]]]:
         if len(self.cassettes) == 1 and trials:  # as of nearly every suite
@@ -427,12 +498,14 @@ def _first_replies(suite: Suite, mode: Mode, asking: Asking) -> FirstReplies:
     )
 
 
-def _gap(left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry) -> LimitReached:
+def _gap(
+    left_out: Sequence[tuple[Trial, LimitReached]], inquiry: Inquiry, live_answers: str
+) -> LimitReached:
     """The error about trials that were left out: nothing is estimated from the others."""
     trial, limit = left_out[0]
     paid = "what is recorded is not asked again, and is replayed for a proof once all of it is"
     if inquiry.mode == "live":
-        paid = "only --judge-save-live keeps what is paid for"
+        paid = live_answers
     return LimitReached(
         f"{limit.what}: {len(left_out)} of {len(inquiry.trials)} trials of judge "
         f"{inquiry.judge.name!r} on suite {inquiry.suite.name} are left out, the first is "

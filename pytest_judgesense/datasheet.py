@@ -36,6 +36,7 @@ class Calls:
         retried: calls that were repeated after a fault.
         failed: trials without a reply.
         prompt_tokens: as counted by the endpoint; ``None`` if it gives no count.
+        reasoning_tokens: those of ``completion_tokens`` that were spent before the replies.
         cost_usd: by the judge's prices; ``None`` without prices.
     """
 
@@ -46,14 +47,16 @@ class Calls:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost_usd: float | None = None
+    reasoning_tokens: int | None = None
 
     @classmethod
     def of(cls, judgments: Sequence[Judgment], *, made: int = 0, retried: int = 0) -> Calls:
         """The calls behind ``judgments``: ``made`` in this session, the others replayed."""
         failed = sum(isinstance(judgment.outcome, Failed) for judgment in judgments)
         used = Usage.summed(judgment.usage for judgment in judgments)
+        counts = made, len(judgments) - made, retried, failed
         tokens = used.prompt_tokens, used.completion_tokens
-        return cls(made, len(judgments) - made, retried, failed, *tokens)
+        return cls(*counts, *tokens, reasoning_tokens=used.reasoning_tokens)
 
     def __add__(self, other: Calls) -> Calls:
         def both(name: str) -> Any:

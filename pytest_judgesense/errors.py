@@ -31,9 +31,9 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 
 
 def printable(text: str) -> str:
@@ -142,6 +142,14 @@ class JudgesenseError(Exception):
         lines = (f"  {name + ':':<9} {text}" for name, text in parts.items() if text)
         super().__init__(harmless("\n".join((what, *lines))))
 
+    def with_texts(self, told: Callable[[str], str]) -> Self:
+        """The same error in other words: each of its texts as ``told`` gives it.
+
+        Of files that are gone when the error is read it names those that the reader has.
+        """
+        texts = {name: told(getattr(self, name)) for name in ("found", "expected", "remedy")}
+        return type(self)(told(self.what), **texts)
+
     @classmethod
     @contextmanager
     def instead_of(
@@ -243,8 +251,15 @@ class BrokenCassette(CassetteError):
     """A line of a cassette cannot be read."""
 
 
-# Of more names an error shows the few that are most alike: nobody reads a hundred.
-_MOST_LISTED: Final = 30
+# Of more names an error shows the first, or the few that are most alike: nobody reads a hundred.
+_MOST_LISTED: Final = 10
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names as an error lists them: the first ten, and how many more there are."""
+    every = [shortened(str(name)) for name in names]
+    more = len(every) - _MOST_LISTED
+    return ", ".join(every[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def unknown_name(
@@ -258,18 +273,18 @@ def unknown_name(
     from difflib import get_close_matches
 
     names = sorted(valid)
-    listed = f"name a {kind} of the list" if names else ""
+    named = f"name a {kind} of the list" if names else ""
     expected = "one of: " + ", ".join(names) if names else f"no {kind} is known here"
     if len(names) > _MOST_LISTED:
         alike = get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
-        expected = f"one of {len(names)}, such as {', '.join(alike)}"
-        listed = f"list them: {listing}" if listing else f"name another {kind}"
+        expected = f"one of {len(names)}, such as {listed(alike)}"
+        named = f"list them: {listing}" if listing else f"name another {kind}"
     if other:
-        listed = f"{listed}, {other}"
+        named = f"{named}, {other}"
     return UsageError(
         f"there is no {kind} named {name!r}",
         expected=expected,
-        remedy=did_you_mean(name, names) or listed,
+        remedy=did_you_mean(name, names) or named,
     )
 
 

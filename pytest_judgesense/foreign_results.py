@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from pytest_judgesense.errors import JudgesenseError, LogError, unknown_name, well_formed
+from pytest_judgesense.errors import JudgesenseError, LogError, listed, unknown_name, well_formed
 from pytest_judgesense.files import read_bytes, text_of
 from pytest_judgesense.limits import beyond, json_value, limits
 from pytest_judgesense.rows import csv_rows
@@ -90,7 +90,7 @@ class Row:
         """The error for a missing or malformed field ``name``; ``a.b`` is field b of a."""
         value = field_of(self.value, name)
         missing = value is ...
-        names = ", ".join(map(str, self.value))
+        names = listed(self.value)
         return LogError(
             f"{self.where}: field {name!r} is {'missing' if missing else 'malformed'}",
             found=names[:200] if missing else json.dumps(value, default=str)[:80],
@@ -278,8 +278,8 @@ def _parsed(wrong: str, text: str, expected: str, remedy: str = "") -> Any:
 def left_out(rows: Iterable[Row], used: Collection[str]) -> tuple[str, ...]:
     """One notice about unused fields of ``rows``; none if there are none."""
     names = dict.fromkeys(name for row in rows for name in row.value if name not in used)
-    listed = ", ".join(str(name) or "one without a name" for name in names)
-    return (f"fields kept out: {listed}",) if names else ()
+    shown = listed(str(name) or "one without a name" for name in names)
+    return (f"fields kept out: {shown}",) if names else ()
 
 
 def columns_named(text: str, names: Collection[str]) -> list[str]:

@@ -12,17 +12,22 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from pytest_judgesense.datasheet import SuiteSheet
 from pytest_judgesense.errors import LogError, UsageError, well_formed
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files import (
+    UnfinishedLine,
+    is_unfinished_object,
+    read_bytes,
+    text_so_far,
+)
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.output import alone, append_whole
+from pytest_judgesense.output import alone, append_whole, cut_off
 
 SCHEMA: Final = "judgesense/history/1"
 # Others hold the lock while they read and append.
@@ -165,8 +170,20 @@ def _of_measure(estimate: Estimate, measure: Measure, names: list[str]) -> Measu
     )
 
 
-def read_sessions(path: Path) -> tuple[LiveSession, ...]:
-    """All sessions of a file, in the order in which they began.
+class History(NamedTuple):
+    """What a file of live sessions holds.
+
+    Attributes:
+        sessions: in the order in which they began.
+        unfinished: its last line, if the writing of that was interrupted.
+    """
+
+    sessions: tuple[LiveSession, ...]
+    unfinished: UnfinishedLine | None = None
+
+
+def read_history(path: Path) -> History:
+    """All sessions of a file.
 
     Raises:
         UsageError: there is no such file.
@@ -179,16 +196,22 @@ def read_sessions(path: Path) -> tuple[LiveSession, ...]:
             expected="a history of live sessions",
             remedy="begin one: pytest --judge-mode live --judge-history PATH",
         )
-    return _sessions_of(path, _content(path))
+    return _history(path)
 
 
 def sessions_before(path: Path) -> tuple[LiveSession, ...]:
-    """The same for a session that is under way; none if the file is still to be made."""
-    return _sessions_of(path, _content(path))
+    """The sessions of a file for one that is under way; none if it is still to be made.
+
+    An unfinished last line is told of when the session is appended. Raises as `read_history`.
+    """
+    return _history(path).sessions
 
 
-def append_session(path: Path, session: LiveSession) -> bool:
-    """Append a session, alone among processes, and sync it; whether it was not there before.
+def append_session(path: Path, session: LiveSession) -> list[str]:
+    """Append a session, alone among processes, and sync it, unless the file has it already.
+
+    Returns:
+        What was done to the file, a sentence each: an unfinished last line is cut off before.
 
     Raises:
         LogError: the file cannot be read, locked or written, is a link out of its folder, or holds
@@ -202,12 +225,15 @@ def append_session(path: Path, session: LiveSession) -> bool:
         patience_s=_PATIENCE_S,
     )
     with alone_in:
-        content = _content(path)
-        before = {each.session for each in _sessions_of(path, content)}
-        if is_new := session.session not in before:
-            gap = "\n" * bool(content and not content.endswith("\n"))
-            append_whole(path, f"{gap}{session_text(session)}\n")
-    return is_new
+        content, unfinished = _content(path)
+        if any(each.session == session.session for each in _sessions_of(path, content)):
+            return []
+        if unfinished is not None:
+            cut_off(path, unfinished)
+        gap = "\n" * bool(content and not content.endswith("\n"))
+        append_whole(path, f"{gap}{session_text(session)}\n")
+    cut = [f"{unfinished.notice(path)}: removed it"] if unfinished is not None else []
+    return [*cut, f"session appended: {path}"]
 
 
 def session_text(session: LiveSession) -> str:
@@ -219,16 +245,28 @@ def session_text(session: LiveSession) -> str:
     return well_formed(json.dumps(value, ensure_ascii=False))
 
 
-def _content(path: Path) -> str:
+def _history(path: Path) -> History:
+    content, unfinished = _content(path)
+    return History(_sessions_of(path, content), unfinished)
+
+
+def _content(path: Path) -> tuple[str, UnfinishedLine | None]:
+    """The text of the whole lines of the file, and the line behind them that is unfinished."""
     with LogError.instead_of(
         (OSError, UnicodeDecodeError),
         f"the history {path} cannot be read",
         expected="a file of JSON Lines in UTF-8",
     ):
         try:
-            return read_text(path)
+            data = read_bytes(path)
         except FileNotFoundError:
-            return ""
+            return "", None
+        content = text_so_far(data)
+    whole, line_break, last = content.rpartition("\n")
+    if not last or not is_unfinished_object(last.encode()):
+        return content, None
+    whole += line_break
+    return whole, UnfinishedLine.at(data, whole.count("\n") + 1)
 
 
 def _sessions_of(path: Path, content: str) -> tuple[LiveSession, ...]:

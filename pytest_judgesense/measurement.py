@@ -19,7 +19,7 @@ from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.checks.asked import AskedTexts, requests_of
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
-from pytest_judgesense.checks.judgment_words import failure_lines
+from pytest_judgesense.checks.judgment_words import failure_lines, spent_lines, swallowed_lines
 from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_check
 from pytest_judgesense.checks.shared_prompt import prompts_sent
 from pytest_judgesense.checks.shared_request import request_shared
@@ -34,6 +34,7 @@ from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import NO_DEADLINE, Answer
+from pytest_judgesense.judges.unseen import beside_notice
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
@@ -42,9 +43,9 @@ from pytest_judgesense.proving import Proof, Task, look_ups_of, prove
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stopping_point import forget_stop, read_stop, stop_file, write_stop
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.planning import plan_trials, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Design, Judgment, Trial
+from pytest_judgesense.trial import Design, Failed, Judgment, Trial
 
 
 @dataclass(frozen=True)
@@ -267,10 +268,13 @@ def measure(
             *inquiry.notices,
             *chain(*(changed_within(model, by_name) for model, by_name in served.items())),
             *failure_lines(judgments),
+            *spent_lines(judgments),
+            *swallowed_lines(judgments, recorded),
             *_notices(plan, mode),
             *end.notices(plan.suite.name),
             *asking.registry.notices(cell),
             *proof.notices,
+            *_beside(inquiry, proof, asking),
         ),
         asked=inquiry.made,
         registry=asking.registry,
@@ -286,15 +290,17 @@ class Recorded(NamedTuple):
     """The result of recording trials of a suite without measuring.
 
     Attributes:
-        answered: how many of the trials have a recorded answer now.
+        answered: how many of the trials have a reply now.
         made: how many of them were called in this session; ``retried``: calls that were repeated.
-        notices: as those of a measurement.
+        notices: as those of a measurement, without those on failures.
+        failed: by trial without a reply, why.
     """
 
     answered: int
     made: int
     retried: int
     notices: tuple[str, ...]
+    failed: Mapping[str, str]
 
 
 def record(
@@ -317,13 +323,14 @@ def record(
         forget_stop(judge, suite, cassettes)
         if inquiry.made:
             notices = (*notices, f"{suite.name}: a shard is not replayed for a proof")
+    replies = {trial.id: inquiry.answers[trial.id].reply for trial in trials}
+    failed = {id_: reply.reason for id_, reply in replies.items() if isinstance(reply, Failed)}
     return Recorded(
-        answered=sum(
-            inquiry.cassettes[recording_of(trial.id)].complete(trial.id) for trial in trials
-        ),
+        answered=len(replies) - len(failed),
         made=len(inquiry.made),
         retried=sum(answer.retried for answer in inquiry.answers.values()),
         notices=notices,
+        failed=failed,
     )
 
 
@@ -519,6 +526,15 @@ def _by_return(judge: JudgeSpec, mode: Mode) -> Iterator[str]:
             f"{judge.name} is replayed by what its function returned: the function is not run, "
             'and a change of what it calls is not noticed (calls = "function")'
         )
+
+
+def _beside(inquiry: Inquiry, proof: Proof, asking: Asking) -> Iterator[str]:
+    """What a function may have asked beside its recorded requests, where no proof has shown it."""
+    if not asking.proves or proof.is_cut_off or not inquiry.has_requests:
+        return
+    notice = beside_notice(inquiry.judge)
+    if notice is not None and inquiry.tells("beside"):
+        yield notice
 
 
 def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:

@@ -8,6 +8,7 @@ import shutil
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 
 from pytest_judgesense.errors import (
@@ -17,7 +18,7 @@ from pytest_judgesense.errors import (
     printable,
     well_formed,
 )
-from pytest_judgesense.files import open_bytes
+from pytest_judgesense.files import UnfinishedLine, open_to_append
 
 
 def replace_content(path: Path, data: bytes) -> None:
@@ -61,18 +62,50 @@ def sync(path: Path) -> None:
 
 
 def append_whole(path: Path, text: str) -> None:
-    """Append ``text`` as UTF-8 in one piece, and sync it to the disk.
+    """Append ``text`` as UTF-8, whole or not at all, and sync it to the disk.
+
+    Raises:
+        OSError: the file cannot be written; it is as long as before.
+    """
+    is_new = not path.exists()
+    with open_to_append(path) as file, whole_or_not(file):
+        write_all(file, text.encode("utf-8"))
+        os.fsync(file.fileno())
+    if is_new:
+        sync(path.parent)
+
+
+@contextmanager
+def whole_or_not(file: FileIO) -> Iterator[None]:
+    """Cut a file back to its length if the block, which appends to it, fails.
+
+    A part must not stay: the next line would be glued to it.
+    """
+    before = file.tell()
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # readers know an unfinished last line
+            file.truncate(before)
+        raise
+
+
+def write_all(file: FileIO, data: bytes) -> None:
+    """Write ``data`` to the end; raises an `OSError` where there is no room for it."""
+    # A disk that fills up takes a part and says how much; the next write then fails.
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+def cut_off(path: Path, unfinished: UnfinishedLine) -> None:
+    """Take an unfinished last line out of a file that grows; hold it `alone` meanwhile.
 
     Raises:
         OSError: the file cannot be written.
     """
-    is_new = not path.exists()
-    with open_bytes(path, "ab") as file:
-        file.write(text.encode("utf-8"))
-        file.flush()
-        os.fsync(file.fileno())
-    if is_new:
-        sync(path.parent)
+    os.truncate(path, unfinished.start)
+    sync(path)
 
 
 @contextmanager
@@ -111,8 +144,10 @@ def alone(
         lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=patience_s)
         with lock:
             yield
-            # Only while the lock is held: who waits for a removed lock makes a new one.
-            Path(lock.lock_file).unlink(missing_ok=True)
+            # Only while the lock is held: who waits for a removed lock makes a new one. Windows
+            # removes no open file; there the next holder takes the one that is left.
+            with suppress(OSError):
+                Path(lock.lock_file).unlink()
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -7,6 +7,7 @@ the code of that time has to be there any more.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -353,11 +354,15 @@ class PastReader:
                 self.refuse_lost()
                 self._read[key] = self._past(judge, suite)
             except JudgesenseError as error:
-                self._read[key] = error
+                self._read[key] = error.with_texts(self._at_revision)
         past = self._read[key]
         if isinstance(past, JudgesenseError):
             raise past
         return past
+
+    def _at_revision(self, text: str) -> str:
+        """``text`` with files as git names them, ``REF:PATH``: those written here will be gone."""
+        return text.replace(f"{self.folder}{os.sep}", f"{self.revision.name}:")
 
     def _past(self, judge: JudgeSpec, suite: Suite) -> Past:
         loaded = self.suite(suite)

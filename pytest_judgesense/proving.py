@@ -53,6 +53,7 @@ from pytest_judgesense.judges.rereading import measured_alike, shown
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline
 from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.judges.unseen import traffic_of, unseen_remedy
 from pytest_judgesense.suites.planning import recording_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Trial
@@ -69,7 +70,12 @@ copyreg.pickle(MappingProxyType, lambda table: (_read_only, (dict(table),)))
 _LOOK_S: Final = 0.25
 # Trials that an error names.
 _MOST_SHOWN: Final = 5
-_IN_A_FRESH_PROCESS: Final = "from pytest_judgesense.proving import main; main()"
+# Without a network from its beginning, where the system can take it away.
+_IN_A_FRESH_PROCESS: Final = (
+    "from pytest_judgesense.isolation import leave_network; is_cut_off = leave_network(); "
+    "from pytest_judgesense.proving import main; main(is_cut_off)"
+)
+_WITH_A_NETWORK: Final = "from pytest_judgesense.proving import main; main(False)"
 
 
 class Replay(NamedTuple):
@@ -148,7 +154,14 @@ class Task(NamedTuple):
         return {trial.id: replay for trial, replay in zip(trials, each, strict=True)}
 
 
-def main() -> None:
+class _Fresh(NamedTuple):
+    """The replays of another process, and whether it had no network."""
+
+    replays: dict[str, Replay]
+    is_cut_off: bool
+
+
+def main(is_cut_off: bool) -> None:
     """Replay the pickled task of standard input; the replays are written to standard output."""
     results = os.fdopen(os.dup(1), "wb")
     # What the judge prints is no result.
@@ -156,7 +169,7 @@ def main() -> None:
     task: Task = pickle.load(sys.stdin.buffer)  # noqa: S301 - of the process that began this one
     with closing(AskingLoop()) as loop:
         replays = task.replayed(loop)
-        results.write(pickle.dumps(replays))
+        results.write(pickle.dumps(_Fresh(replays, is_cut_off)))
         results.close()
 
 
@@ -164,7 +177,9 @@ class _NoFreshProcess(Exception):
     """The judge is not there in another process; says why."""
 
 
-def _freshly_replayed(task: Task, loop: AskingLoop, deadline: Deadline) -> dict[str, Replay]:
+def _freshly_replayed(
+    task: Task, loop: AskingLoop, deadline: Deadline, code: str = _IN_A_FRESH_PROCESS
+) -> _Fresh:
     """The replays of another process, which is ended if this one is interrupted.
 
     Raises:
@@ -182,7 +197,7 @@ def _freshly_replayed(task: Task, loop: AskingLoop, deadline: Deadline) -> dict[
         task_file.seek(0)
         process = subprocess.Popen(  # noqa: S603 - this Python, with code of ours
             # -P: it imports what this process does, and no more of the working folder.
-            [sys.executable, "-P", "-c", _IN_A_FRESH_PROCESS],
+            [sys.executable, "-P", "-c", code],
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path},
             stdin=task_file,
             stdout=subprocess.PIPE,
@@ -199,11 +214,11 @@ def _freshly_replayed(task: Task, loop: AskingLoop, deadline: Deadline) -> dict[
         process.kill()
         process.wait()
     try:
-        replays: dict[str, Replay] = pickle.loads(written)  # noqa: S301 - of the process above
+        fresh: _Fresh = pickle.loads(written)  # noqa: S301 - of the process above
     except (EOFError, pickle.UnpicklingError, AttributeError, ImportError) as error:
         lines = errors.decode("utf-8", "replace").strip().splitlines()
         raise _NoFreshProcess(lines[-1] if lines else str(error)) from error
-    return replays
+    return fresh
 
 
 # --- what a replay says of a recording ------------------------------------------------------------
@@ -217,11 +232,13 @@ class Proof:
         error: what does not replay, and why; ``None`` if all does.
         notices: remarks for readers.
         look_ups: requests that were found to be look-ups, by digest.
+        is_cut_off: whether no network was there for anybody.
     """
 
     error: UnprovenRecording | None = None
     notices: tuple[str, ...] = ()
     look_ups: Mapping[str, Exchange] = field(default_factory=dict)
+    is_cut_off: bool = False
 
 
 def prove(
@@ -241,10 +258,10 @@ def prove(
         loop: where judges of this process run.
         deadline: of the session.
     """
-    is_fresh = _lives_elsewhere(task.judge)
+    is_fresh, is_cut_off = _lives_elsewhere(task.judge), False
     try:
         if is_fresh:
-            replays = _freshly_replayed(task, loop, deadline)
+            replays, is_cut_off = _freshly_replayed(task, loop, deadline)
         else:
             deadline.check()
             replays = task.replayed(loop)
@@ -264,8 +281,41 @@ def prove(
             findings.settle_unasked()
         for cassette in opened:
             cassette.keep_as_look_ups(findings.kept_in(cassette))
+    if is_cut_off:
+        _name_unseen(task, findings, loop, deadline)
     unproven = _error(task, findings.reasons) if findings.reasons else None
-    return Proof(unproven, tuple(findings.notices()), findings.look_ups)
+    return Proof(unproven, tuple(findings.notices()), findings.look_ups, is_cut_off)
+
+
+def _name_unseen(task: Task, findings: _Findings, loop: AskingLoop, deadline: Deadline) -> None:
+    """Name the network as the cause of what fails for want of it.
+
+    The first trial of each reason is replayed once more with a network: its recorded requests are
+    answered as before, and what gives the recorded verdict now has asked beside them.
+    """
+    firsts: dict[_Reason, str] = {}
+    for trial, reason in findings.reasons.items():
+        firsts.setdefault(reason, trial)
+    chosen = {*[*firsts.values()][:_MOST_SHOWN]}
+    trials = tuple(trial for trial in task.trials if trial.id in chosen)
+    if not trials:
+        return
+    try:
+        replays = _freshly_replayed(
+            task._replace(trials=trials), loop, deadline, _WITH_A_NETWORK
+        ).replays
+    except (_NoFreshProcess, LimitReached):
+        return  # the reasons stay as they are
+    passing = {trial for trial, replay in replays.items() if findings.is_as_recorded(trial, replay)}
+    traffic = traffic_of(task.judge)
+    for trial, reason in findings.reasons.items():
+        if firsts[reason] in passing:
+            by = f" (seen: {', '.join(traffic)})" if traffic else ""
+            findings.reasons[trial] = _Reason(
+                f"it asks the network beside what is recorded{by}, and a replay has none: "
+                f"{reason.text}",
+                unseen_remedy(task.judge),
+            )
 
 
 def _lives_elsewhere(judge: JudgeSpec) -> bool:
@@ -321,9 +371,14 @@ class _Findings:
         """The trials of this process that have asked a request."""
         return [trial for trial, by_digest in self._recorded.items() if digest in by_digest]
 
+    def is_as_recorded(self, trial: str, replay: Replay) -> bool:
+        """Whether a replay of a trial gives the judgment that was recorded."""
+        judgment = replay.judgment
+        return judgment is not None and measured_alike(judgment, self._judgments[trial])
+
     def _reason(self, trial: str) -> _Reason | None:
         replay, recorded = self._replays[trial], self._judgments[trial]
-        if replay.judgment is not None and measured_alike(replay.judgment, recorded):
+        if self.is_as_recorded(trial, replay):
             return None
         if isinstance(replay.error, NetworkRefused):
             return _Reason(f"a connection that is not seen: {replay.error.what}", UNSEEN_REMEDY)
@@ -455,7 +510,7 @@ class _Findings:
             if by_digest and all(request.method == CALL for request in by_digest.values())
         ]
         elsewhere = sum(cassette.requests_elsewhere for cassette in self._opened)
-        if not judge.by_return and alone and elsewhere:
+        if not judge.by_return and 0 < len(alone) < len(self._recorded) and elsewhere:
             yield (
                 f"{len(alone)} of {len(self._recorded)} trials of {suite} are recorded by what the "
                 f"function returned, and what it sends is not noticed there: {elsewhere} "

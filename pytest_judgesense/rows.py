@@ -10,11 +10,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.errors import JudgesenseError, listed
 from pytest_judgesense.limits import json_value
 
 # The line by which spreadsheets are told what separates the cells.
 _SEPARATOR: Final = re.compile(r"sep=([,;\t|])\n")
+# At which a spreadsheet begins a formula, behind white space or a quote of ours; signed numbers are
+# none.
+_FORMULA: Final = re.compile(r"'*\s*[=+\-@]")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def harmless_cell(text: str) -> str:
+    """A text as a cell in which no spreadsheet begins a formula; `text_of_cell` reads it back."""
+    begins_formula = _FORMULA.match(text) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if begins_formula else text
+
+
+def text_of_cell(cell: str) -> str:
+    """The text that `harmless_cell` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def csv_rows(
@@ -48,7 +63,7 @@ def csv_rows(
         if len(set(names)) < len(names):
             raise error(
                 f"{path}:{before + 1} names a column twice",
-                found=", ".join(names),
+                found=listed(names),
                 expected="every column once",
                 remedy="rename one of the two",
             )

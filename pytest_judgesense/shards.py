@@ -1,6 +1,6 @@
 """One recording made in shards by several workers: the driver, the desk and the workers.
 
-A worker is a process on this machine (`Processes`) or another one (see `commands.record`). It
+A worker is a process on this machine (`Processes`) or another one (see `commands.ray_tasks`). It
 records its shard like a session, into another folder, and passes each line to the `Desk` before its
 call frees its slot. So a lost worker costs only the calls in flight. The driver moves the lines
 from the desk to the cassettes, which therefore always hold all answers, and the next recording asks
@@ -36,6 +36,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.carrying_over import Plans, carry_over
 from pytest_judgesense.cassettes.exchange import (
+    CALL,
     CARRIED,
     LOOK_UP,
     Exchange,
@@ -47,12 +48,13 @@ from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.scope import entered
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.cassettes.writing import RecordingCassette
+from pytest_judgesense.checks.judgment_words import reason_lines
 from pytest_judgesense.errors import JudgeError, JudgesenseError, LimitReached
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop, exit_at_once
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Budget, Deadline, SessionBudget, Throttle
+from pytest_judgesense.judges.throttle import Budget, Deadline, SessionBudget, Throttle, stopping
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import record
 from pytest_judgesense.registry import loaded
@@ -152,6 +154,7 @@ class ShardResult:
         recordings: the shard's part of each recording, in its final form.
         made: trials that were called; ``retried``: calls that were repeated.
         error: why the shard is incomplete; ``None`` also if it was interrupted.
+        failed: by trial without a reply, why.
     """
 
     recordings: Mapping[str, bytes]
@@ -160,6 +163,7 @@ class ShardResult:
     notices: tuple[str, ...]
     error: JudgesenseError | None = None
     interrupted: bool = False
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 def _outside(ask: AskSuite) -> AskSuite:
@@ -184,8 +188,16 @@ class _Relay(Budget):
         self._lines: list[tuple[str, bytes]] = []
         self._is_stopped = False
 
-    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
-        self.deadline.check()
+    def take(
+        self,
+        spec: JudgeSpec,
+        most_usd: float | None,
+        *,
+        patient: bool = False,
+        begun: bool = False,
+    ) -> bool:
+        if not begun:
+            self.deadline.check()
         if not self._limited:
             return True
         answer: bool | LimitReached = self._ask("take", spec, most_usd, patient=patient)
@@ -255,10 +267,11 @@ def record_shard(
     )
     calls = retried = 0
     notices: list[str] = []
+    failed: dict[str, str] = {}
     error, interrupted = None, False
     with (
         tempfile.TemporaryDirectory(prefix="judgesense-shard-") as name,
-        closing(AskingLoop(relay.look, relay.deadline.interrupt)) as loop,
+        closing(AskingLoop(relay.look, stopping(relay.deadline, [job.judge]))) as loop,
     ):
         folder = Path(name)
         for recording, data in recorded.items():
@@ -270,13 +283,15 @@ def record_shard(
                 recorded_part = record(job.judge, suite, paths, loop, part, asking=asking)
                 calls, retried = calls + recorded_part.made, retried + recorded_part.retried
                 notices += recorded_part.notices
+                failed |= recorded_part.failed
         except JudgesenseError as raised:
             error = _naming(lasting, folder, raised)
         except KeyboardInterrupt:
             interrupted = True
         relay.hand_over()
         final = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
-    return ShardResult(final, calls, retried, tuple(dict.fromkeys(notices)), error, interrupted)
+    told = tuple(dict.fromkeys(notices))
+    return ShardResult(final, calls, retried, told, error, interrupted, failed)
 
 
 def _naming(lasting: Path, temporary: Path, error: JudgesenseError) -> JudgesenseError:
@@ -286,8 +301,7 @@ def _naming(lasting: Path, temporary: Path, error: JudgesenseError) -> Judgesens
     def named(text: str) -> str:
         return file.sub(lambda match: shlex.quote(f"{lasting}{match[1]}"), text)
 
-    renamed = {name: named(getattr(error, name)) for name in ("found", "expected", "remedy")}
-    return type(error)(named(error.what), **renamed)
+    return error.with_texts(named)
 
 
 class Workers(Protocol):
@@ -341,6 +355,7 @@ class _JobCassettes:
         }
         names = sorted({recording_of(trial) for trial in self._shards})
         self.paths = {name: folder / job.judge.slug / f"{name}.jsonl" for name in names}
+        self._of_function = job.judge.provider == "callable"
         self._journals: dict[str, Journal] = {}
         self._answered: dict[str, bool] = {}
 
@@ -349,7 +364,7 @@ class _JobCassettes:
         for journal in self._journals.values():
             journal.prepare()
         for path in self.paths.values():
-            self._answered |= _answered(read_exchanges(path))
+            self._answered |= self._answered_in(read_exchanges(path))
 
     @property
     def notices(self) -> list[str]:
@@ -388,7 +403,7 @@ class _JobCassettes:
     def append(self, recording: str, line: bytes) -> None:
         exchange = exchange_of(line)
         self._journals[recording].append(exchange)
-        self._answered |= _answered([exchange])
+        self._answered |= self._answered_in([exchange])
 
     def finish(self, finished: Mapping[int, Mapping[str, bytes]]) -> None:
         """Write the final files, with the results of finished shards in place of their lines."""
@@ -405,12 +420,17 @@ class _JobCassettes:
             trials = {exchange.trial for exchange in lasting} - {LOOK_UP}
             final = list(in_final_form(lasting, trial_order(trials)))
             rewrite(path, final)
-            self._answered |= _answered(final)
+            self._answered |= self._answered_in(final)
 
-
-def _answered(exchanges: Iterable[Exchange]) -> dict[str, bool]:
-    """By trial, whether its last call is an answer."""
-    return {exchange.trial: exchange.answers for exchange in exchanges if not exchange.returns}
+    def _answered_in(self, exchanges: Iterable[Exchange]) -> dict[str, bool]:
+        """By trial, whether its last call is an answer; of a function, whether it has returned."""
+        if not self._of_function:
+            return {exchange.trial: exchange.answers for exchange in exchanges}
+        return {
+            exchange.trial: bool(exchange.returned_texts) if exchange.returns else exchange.answers
+            for exchange in exchanges
+            if exchange.returns or exchange.request.method == CALL
+        }
 
 
 def _exchanges(data: bytes) -> list[Exchange]:
@@ -546,7 +566,9 @@ class _Driver:
     def job_result(self) -> JobResult:
         """What has come of the job."""
         results, cassettes = list(self.results.values()), self._cassettes
-        notices = chain(cassettes.notices, *(result.notices for result in results))
+        failed = {id_: reason for result in results for id_, reason in result.failed.items()}
+        told = (result.notices for result in results)
+        notices = chain(reason_lines(failed), cassettes.notices, *told)
         errors = {str(result.error): result.error for result in results if result.error is not None}
         # A worker that met a limit, or was lost, has completed no suite that it could count.
         completed = cassettes.answered - self._answered_before

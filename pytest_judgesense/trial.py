@@ -94,10 +94,14 @@ JudgmentOutcome: TypeAlias = Verdict | Unparsed | Failed
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of a call as counted by the endpoint; ``None`` if it gives no count."""
+    """Tokens of a call as counted by the endpoint; ``None`` if it gives no count.
+
+    ``reasoning_tokens`` are those of ``completion_tokens`` that were spent before the reply.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
     @classmethod
     def summed(cls, usages: Iterable[Usage]) -> Usage:
@@ -105,11 +109,16 @@ class Usage:
         counts = list(usages)
         if len(counts) == 1:
             return counts[0]
-        prompts = [usage.prompt_tokens for usage in counts if usage.prompt_tokens is not None]
-        completions = [
-            usage.completion_tokens for usage in counts if usage.completion_tokens is not None
-        ]
-        return cls(sum(prompts) if prompts else None, sum(completions) if completions else None)
+        return cls(
+            _sum_of_stated(usage.prompt_tokens for usage in counts),
+            _sum_of_stated(usage.completion_tokens for usage in counts),
+            _sum_of_stated(usage.reasoning_tokens for usage in counts),
+        )
+
+
+def _sum_of_stated(counts: Iterable[int | None]) -> int | None:
+    stated = [count for count in counts if count is not None]
+    return sum(stated) if stated else None
 
 
 @dataclass(frozen=True, slots=True)

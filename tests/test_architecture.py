@@ -39,6 +39,8 @@ LEVELS: dict[str, float] = {
     "figures": 0.4,
     # How much is read, and files that are read without waiting.
     "limits": 0.1,
+    # Of a process that a proof begins, before anything else is imported.
+    "isolation": 0,
     "files": 0.2,
     "rows": 0.2,
     # What columns and words of files may be called.
@@ -97,7 +99,7 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("judges.throttle", "cassettes.locking", "output"),
+    "filelock": ("judges.throttle", "cassettes.locking", "output", "plugin.workers"),
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
@@ -109,7 +111,7 @@ DOORS = {
     # pytest's own parser of its ini files.
     "iniconfig": ("pytest_ini",),
     # Optional, for tasks of a cluster.
-    "ray": ("commands.record",),
+    "ray": ("commands.ray_tasks",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.

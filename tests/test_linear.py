@@ -22,7 +22,7 @@ from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
 from pytest_judgesense.cassettes.old_secrets import _REMOVED
 from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
 from pytest_judgesense.cassettes.shapes import PASSWORD, SHAPES
-from pytest_judgesense.cassettes.storage import _is_torn
+from pytest_judgesense.files import is_unfinished_object
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.evidence import content_stems
 from pytest_judgesense.judges.simulated.named_observers import observer_named
@@ -195,7 +195,7 @@ def test_placeholders_of_secrets_against_a_prompt(recorded: str) -> None:
 def test_a_torn_line(unit: bytes) -> None:
     def grown(size: int) -> Callable[[], object]:
         line = b'{"a": "' + unit * size
-        return lambda: _is_torn(line)
+        return lambda: is_unfinished_object(line)
 
     holds(grown, 20_000)
 

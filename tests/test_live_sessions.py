@@ -12,7 +12,7 @@ import pytest
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.live_sessions import (
     append_session,
-    read_sessions,
+    read_history,
     session_text,
     sessions_before,
 )
@@ -39,8 +39,8 @@ def test_what_is_appended_is_read_in_the_order_of_its_days(file: Path) -> None:
     assert sessions_before(file) == ()
     sessions = [live(n, [3, 4.5]) for n in (2, 1, 3)]
     assert all(append_session(file, session) for session in sessions)
-    assert [session.session for session in read_sessions(file)] == ["s1", "s2", "s3"]
-    assert read_sessions(file)[1] == sessions[0]
+    assert [session.session for session in read_history(file).sessions] == ["s1", "s2", "s3"]
+    assert read_history(file).sessions[1] == sessions[0]
     assert file.read_text(encoding="utf-8").count("\n") == 3
     assert '"sums": [3, 4.5]' in file.read_text(encoding="utf-8")
     assert sorted(path.name for path in file.parent.iterdir()) == ["h.jsonl"]
@@ -59,7 +59,7 @@ def test_two_that_append_at_once_lose_nothing(file: Path) -> None:
         for first in (0, 5)
     ]
     assert [process.wait(60) for process in processes] == [0, 0]
-    assert sorted(session.session for session in read_sessions(file)) == [
+    assert sorted(session.session for session in read_history(file).sessions) == [
         f"s{number}" for number in range(10)
     ]
 
@@ -78,7 +78,7 @@ def test_a_broken_line_is_named_and_the_file_is_kept(file: Path, broken: str, fo
     with file.open("a", encoding="utf-8") as history:
         history.write(f"{broken}\n")
     before = file.read_bytes()
-    for use in (lambda: read_sessions(file), lambda: append_session(file, live(2, [3, 4]))):
+    for use in (lambda: read_history(file).sessions, lambda: append_session(file, live(2, [3, 4]))):
         with pytest.raises(LogError, match=found) as raised:
             use()
         assert raised.value.what == f"{file}:2 is no live session"
@@ -86,16 +86,28 @@ def test_a_broken_line_is_named_and_the_file_is_kept(file: Path, broken: str, fo
     assert file.read_bytes() == before
 
 
-def test_a_torn_end_is_a_broken_line(file: Path) -> None:
+def test_a_line_that_was_cut_off_is_left_out_and_taken_out(file: Path) -> None:
     append_session(file, live(1, [3, 4]))
     whole = file.read_bytes()
-    file.write_bytes(whole + whole[: len(whole) // 2])
-    with pytest.raises(LogError, match=":2 is no live session"):
-        read_sessions(file)
+    for size in range(1, len(whole) - 1):
+        file.write_bytes(whole + whole[:size])
+        sessions, unfinished = read_history(file)
+        assert len(sessions) == 1
+        assert unfinished == (2, len(whole), size)
+    # All but its brace at the end, and the line break.
+    cut = f"{file}:2: the last line was cut off in mid-write ({len(whole) - 2} bytes)"
+    said = append_session(file, live(2, [3, 4]))
+    assert said == [f"{cut}, and is not counted: removed it", f"session appended: {file}"]
+    assert len(read_history(file).sessions) == 2
+
+
+def test_a_whole_line_without_its_end_is_a_session(file: Path) -> None:
+    append_session(file, live(1, [3, 4]))
+    whole = file.read_bytes()
     # A whole line without its end, as an editor may leave it, is one all the same.
     file.write_bytes(whole.rstrip(b"\n"))
     assert append_session(file, live(2, [3, 4]))
-    assert len(read_sessions(file)) == 2
+    assert len(read_history(file).sessions) == 2
 
 
 @pytest.mark.parametrize(
@@ -117,21 +129,21 @@ def test_edited_totals_are_refused(file: Path, change: dict[str, object], found:
     file.parent.mkdir()
     file.write_text(json.dumps(value), encoding="utf-8")
     with pytest.raises(LogError, match=found):
-        read_sessions(file)
+        read_history(file)
 
 
 def test_a_session_that_is_there_twice_is_refused(file: Path) -> None:
     append_session(file, live(1, [3, 4]))
     file.write_bytes(file.read_bytes() * 2)
     with pytest.raises(LogError, match=":2 is a session that the file has already"):
-        read_sessions(file)
+        read_history(file)
 
 
 def test_what_is_no_file_of_its_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no file"):
-        read_sessions(tmp_path / "h.jsonl")
+        read_history(tmp_path / "h.jsonl")
     with pytest.raises(LogError, match="cannot be read"):
-        read_sessions(tmp_path)
+        read_history(tmp_path)
     outside, folder = tmp_path / "outside.jsonl", tmp_path / "project"
     folder.mkdir()
     (folder / "h.jsonl").symlink_to(outside)

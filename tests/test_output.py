@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.output import Outputs, replace_content, replace_text, write_text
+from pytest_judgesense.output import (
+    Outputs,
+    alone,
+    append_whole,
+    replace_content,
+    replace_text,
+    write_text,
+)
 
 
 def test_a_file_is_replaced_in_one_step_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -131,3 +138,17 @@ def test_a_link_out_of_the_folder_is_replaced(tmp_path: Path) -> None:
     assert kept.read_text() == "export A=1\n"
     assert not (folder / "x.json").is_symlink()
     assert (folder / "x.json").read_bytes() == b"{}"
+
+
+def test_lines_are_appended_where_a_held_lock_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on Windows, which removes no open file: the write has worked, and so does the next one.
+    def refused(path: Path, *, missing_ok: bool = False) -> None:
+        raise PermissionError(errno.EACCES, "used by another process", str(path))
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    for text in ("a\n", "b\n"):
+        with alone(tmp_path / "x", UsageError, expected="", remedy="", patience_s=1):
+            append_whole(tmp_path / "x", text)
+    assert (tmp_path / "x").read_bytes() == b"a\nb\n"

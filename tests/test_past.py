@@ -11,7 +11,7 @@ import pytest
 
 from pytest_judgesense.asking import UNRESTRICTED
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.loop import AskingLoop
@@ -115,6 +115,18 @@ def test_the_recording_at_a_revision_is_the_measurement_that_was_made(
     assert past.measured.side.estimates == then.estimates
     assert verdicts(past.measured.side.by_id) == {j.trial.id: j.outcome for j in then.judgments}
     assert past.notices == ()
+
+
+def test_a_broken_file_of_then_is_named_as_git_names_it(root: Path, tmp_path: Path) -> None:
+    judge = Judge("mine", says_no_to_two)
+    record(root, judge)
+    write(root, '{"id": "p0", "number": {"of": 0}, "label": "YES"}\n')
+    commit(root)
+    write(root, NUMBERS)
+    with pytest.raises(SuiteError) as caught:
+        past_of(root, tmp_path / "then", judge)
+    assert "HEAD:packages/judge/suites/data/numbers.jsonl:1 is not of the form" in str(caught.value)
+    assert str(tmp_path / "then") not in str(caught.value)
 
 
 def write(root: Path, numbers: str) -> None:

@@ -402,10 +402,10 @@ def answered_first(
 def is_changed(recordings: RecordedTrials, scope: CallScope, digest: str) -> bool:
     """Whether a request, which is not found, is not the next one of what is recorded.
 
-    A function is called anew for any; of the calls of a provider those that were made before an
-    interruption count, where all that is recorded has been asked.
+    Calls that were made before an interruption count, where all that is recorded has been asked: of
+    a provider, and of a function that did not come to its return. One that did is called anew.
     """
-    if scope.of_function:
+    if scope.of_function and recordings.returned(scope.trial) is not None:
         return scope.after > 0
     unasked = recordings.digests_of(scope.trial, scope.after) - scope.digests
     return bool(unasked) and not recordings.knows(scope.trial, digest)

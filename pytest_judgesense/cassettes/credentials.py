@@ -82,14 +82,19 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _URL_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 
 
+def in_words(name: str) -> str:
+    """``name`` with ``_`` between the words that capitals begin: ``client_Secret``."""
+    return _CAMEL.sub("_", name)
+
+
 def secret_name(name: str) -> bool:
     """Whether a JSON field of this name holds a credential: ``api_key``, ``clientSecret``."""
-    return _SECRET_FIELD.search(_CAMEL.sub("_", name)) is not None
+    return _SECRET_FIELD.search(in_words(name)) is not None
 
 
 def maybe_secret_name(name: str) -> bool:
     """Whether a field of this name holds a credential if its value looks like one: ``token``."""
-    return _MAYBE_SECRET_FIELD.search(_CAMEL.sub("_", name)) is not None
+    return _MAYBE_SECRET_FIELD.search(in_words(name)) is not None
 
 
 def looks_secret(value: str) -> bool:
@@ -109,7 +114,7 @@ def why_skipped(value: str) -> str:
 
 def _named_like_one(name: str) -> bool:
     upper = name.upper()
-    parts = set(re.split(r"[^A-Z0-9]+", _CAMEL.sub("_", name).upper()))
+    parts = set(re.split(r"[^A-Z0-9]+", in_words(name).upper()))
     credential = _ANYWHERE.search(upper) or _ORGANISATION.search(upper) or parts & _PARTS
     return upper not in _NOT and bool(credential or upper.endswith("KEY"))
 

@@ -40,7 +40,7 @@ from urllib.parse import parse_qsl, unquote_plus, urlsplit, urlunsplit
 
 from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.storage import CassetteLine
-from pytest_judgesense.errors import StaleRecording
+from pytest_judgesense.errors import BrokenCassette, StaleRecording
 from pytest_judgesense.grouping import grouped
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -231,6 +231,23 @@ class RecordedTrials:
     def trials(self) -> set[str]:
         """Ids of the trials with any recorded exchange, or with what their function raised."""
         return (self._lines.keys() | self._returned.keys()) - {LOOK_UP}
+
+    def check_numbers(self) -> None:
+        """Refuse trials of which a call is missing: of a finished recording they count from 1.
+
+        Raises:
+            BrokenCassette: one is; a recording that was killed may be so too.
+        """
+        for trial, lines in self._lines.items():
+            for number, line in enumerate(lines, start=1):
+                if line.head.call != number:
+                    raise BrokenCassette(
+                        f"{line.path}: call {number} of trial {trial} is missing",
+                        found=f"call {line.head.call} in line {line.number}",
+                        expected="the calls of a trial numbered from 1 without a gap",
+                        remedy="restore the file from version control, or record it again: what "
+                        "is missing is asked for, with --judge-mode record",
+                    )
 
     def recorded_at(self, trial: str) -> str | None:
         """When the last answer to ``trial`` was recorded; as `span_of`."""

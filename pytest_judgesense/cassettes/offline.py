@@ -3,7 +3,8 @@
 Inside a replayed trial every attempt to connect or to resolve a name is refused, for any address:
 another host, this machine, a Unix socket. While a function is recorded, the clients that are seen
 connect, and any other connection is refused before anything is sent: a replay would not have it.
-Outside a trial everything works. Socket pairs are always allowed, because event loops need them (on
+Outside a trial everything works. What listens to `multiprocessing` is a process of the judge's own,
+and always reached. Socket pairs are always allowed, because event loops need them (on
 some systems a pair is two connected sockets). Code that connects below Python's ``socket`` module,
 or in another process, is not detected.
 """
@@ -12,7 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -52,6 +55,19 @@ def _may_connect(scope: CallScope) -> bool:
     return not scope.of_function or scope.closed or AT_WORK.get() is not None
 
 
+def _is_own_process(address: Any) -> bool:
+    """Whether somebody listens there whom `multiprocessing` has started: no network is needed.
+
+    So the workers of a pool are begun by a server of their own, and objects shared by a manager.
+    """
+    running = sys.modules.get("multiprocessing.process")
+    if running is None or not isinstance(address, str):
+        return False
+    # As `multiprocessing.util.get_temp_dir`, which would make the folder.
+    folder = running.current_process()._config.get("tempdir")
+    return folder is not None and address.startswith(f"{folder}{os.sep}")
+
+
 @contextmanager
 def refuse_sockets() -> Iterator[None]:
     """Refuse connections inside replayed trials, and unseen ones of recorded functions.
@@ -87,11 +103,11 @@ def _refusing(connect: Callable[..., Any], position: int) -> Callable[..., Any]:
     @wraps(connect)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         scope = current_scope()
-        if scope is None or _may_connect(scope):
+        address = args[position] if len(args) > position else kwargs
+        if scope is None or _may_connect(scope) or _is_own_process(address):
             return connect(*args, **kwargs)
         if scope.imports:
             raise ConnectionRefusedError(errno.ECONNREFUSED, "no network while replaying")
-        address = args[position] if len(args) > position else kwargs
         if connect.__name__ == "getaddrinfo":
             address = args[position : position + 2] or kwargs
         doing = "while replaying" if scope.replaying else "by a client whose traffic is not seen"

@@ -8,7 +8,7 @@ plain form knows from where to where it stands in the text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ _SIMPLE: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _NAMED: Final = {b"amp;": b"&", b"lt;": b"<", b"gt;": b">", b"quot;": b'"', b"apos;": b"'"}
 # What every escape begins with.
 _MARKS: Final = (b"%", b"\\", b"&")
+# Of ASCII, those that no text has.
+_IS_CONTROL: Final = np.zeros(256, bool)
+_IS_CONTROL[[*({*range(0x20)} - {*b"\t\n\v\f\r\x1b"})]] = True
 _HIGH, _LOW, _BEYOND_BMP = 0xD800, 0xDC00, 0x10000
 
 
@@ -56,18 +59,65 @@ class _Escapes(NamedTuple):
 _NONE: Final = _Escapes(*(np.zeros(0, np.intp) for _ in range(3)))
 
 
-class Plain:
-    """A plain form of a text, or of another plain form: its ``octets``."""
+class PlacedOctets(Protocol):
+    """Octets made of others, each of which knows where it was."""
 
-    def __init__(self, data: bytes, text: Plain | None = None) -> None:
+    octets: bytes
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """From where to where the octets from ``first`` to before ``last`` stood."""
+
+
+class TextStretches:
+    """The stretches of bytes without control characters, at least ``shortest`` bytes each.
+
+    In its ``octets`` a zero stands between two of them. Bytes without control characters are one
+    stretch, however short.
+    """
+
+    def __init__(self, data: bytes, shortest: int) -> None:
+        controls = np.flatnonzero(_IS_CONTROL[np.frombuffer(data, np.uint8)])
+        edges = np.concatenate(([-1], controls, [len(data)]))
+        long = np.flatnonzero(np.diff(edges) > shortest) if len(controls) else np.array([0])
+        self._starts = edges[long] + 1
+        lengths = edges[long + 1] - edges[long]
+        # Where each of them begins in the octets.
+        self._firsts = np.cumsum(lengths) - lengths
+        stretches = zip(self._starts.tolist(), edges[long + 1].tolist(), strict=True)
+        self.octets: bytes = (
+            b"\0".join(data[start:end] for start, end in stretches) if len(controls) else data
+        )
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """From where to where in the bytes a part of one stretch stands."""
+        number = self._firsts.searchsorted(first, side="right") - 1
+        shift = int(self._starts[number] - self._firsts[number])
+        return first + shift, last + shift
+
+
+class Plain:
+    """A plain form of a text, or of another plain form: its ``octets``.
+
+    Only the escapes that begin with one of ``marks`` are undone, and line ends may be kept.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        text: PlacedOctets | None = None,
+        *,
+        marks: bytes = b"%\\&",
+        keeps_lines: bool = False,
+    ) -> None:
         self._text = text
         octets = np.frombuffer(data, np.uint8)
         padded = np.concatenate((octets, np.zeros(_MOST_DIGITS + 4, np.uint8)))
-        slashed, self._runs = _slashed(padded) if b"\\" in data else (_NONE, _NONE)
+        has_mark = {mark: mark in marks and mark in data for mark in _MARKS}
+        slashed, self._runs = _slashed(padded) if has_mark[b"\\"] else (_NONE, _NONE)
         self._escapes = [
-            _percent_encoded(padded) if b"%" in data else _NONE,
+            _percent_encoded(padded) if has_mark[b"%"] else _NONE,
             slashed,
-            _references(padded) if b"&" in data else _NONE,
+            _references(padded) if has_mark[b"&"] else _NONE,
         ]
         # Where bytes begin to be left out, and where they are no longer.
         edges = np.zeros(len(padded) + 1, np.int8)
@@ -82,13 +132,14 @@ class Plain:
         edges[self._runs.ends] -= 1
         size = len(octets)
         is_left = np.cumsum(edges[:size], dtype=np.int8) == 0
-        is_left &= (plain[:size] != ord("\n")) & (plain[:size] != ord("\r"))
-        self.octets: Final = plain[:size][is_left].tobytes()
+        if not keeps_lines:
+            is_left &= (plain[:size] != ord("\n")) & (plain[:size] != ord("\r"))
+        self.octets: bytes = plain[:size][is_left].tobytes()
         self._places = np.flatnonzero(is_left) if len(self.octets) < size else None
 
     @property
     def is_as_before(self) -> bool:
-        """Whether nothing of the text was escaped, and no line ended."""
+        """Whether nothing of the text was left out: no escape, and no line end."""
         return self._places is None
 
     def span(self, first: int, last: int) -> tuple[int, int]:

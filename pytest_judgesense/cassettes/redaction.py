@@ -48,6 +48,7 @@ from pytest_judgesense.cassettes.exchange import (
     nodes,
 )
 from pytest_judgesense.cassettes.known_values import known_values
+from pytest_judgesense.cassettes.markup import in_markup
 from pytest_judgesense.cassettes.shapes import LONGEST_NAME, shaped
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.limits import json_value
@@ -283,6 +284,8 @@ def _placeholder_octets(name: str) -> bytes:
 
 
 _Span: TypeAlias = tuple[int, int, str]
+# From where to where, which counts first where two overlap, and the name.
+_NamedSpan: TypeAlias = tuple[int, int, int, str]
 
 
 def _spans(text: str, secrets: Mapping[str, str]) -> Iterator[_Span]:
@@ -306,10 +309,8 @@ def _spans_of_bytes(
     """The places of secrets in bytes, which are text in UTF-8 or anything else."""
     values = known_values(tuple(secrets.items()))
     candidates = values.literals.find(data)
-    each = chain(values.spans(data, candidates), shaped(data, candidates))
-    spans = list(each if most is None else islice(each, most + 1))
-    if most is not None and len(spans) > most:
-        raise too_many_parts(f"more than {most} secrets")
+    spans = _at_most(most, chain(values.spans(data, candidates), shaped(data, candidates)))
+    spans += _at_most(most, in_markup(data, spans))
     spans.sort()
     placeholders = [match.span() for match in _PLACEHOLDER_OCTETS.finditer(data)] if spans else []
     # Longest value first where two overlap: a secret that holds another must not be cut in two.
@@ -328,6 +329,15 @@ def _spans_of_bytes(
         first, last, best = start, end, (rank, name)
     if best is not None:
         yield first, last, _without_number(best[1])
+
+
+def _at_most(most: int | None, spans: Iterator[_NamedSpan]) -> list[_NamedSpan]:
+    if most is None:
+        return list(spans)
+    counted = list(islice(spans, most + 1))
+    if len(counted) > most:
+        raise too_many_parts(f"more than {most} secrets")
+    return counted
 
 
 @lru_cache(maxsize=1024)

@@ -57,11 +57,12 @@ class ReplayingCassette(Cassette):
                 exchanges by digest, else from the first other trial that has asked it.
 
         Raises:
-            BrokenCassette: a line cannot be read, or the last one is torn.
+            BrokenCassette: a line cannot be read, or the last one is torn, or a call is missing.
         """
         redactor = Redactor(secrets or Credentials(), noting=False)
         lines = read_lines(path)
         super().__init__(path, lines, redactor, identity=identity, how_to_record=how_to_record)
+        self.recordings.check_numbers()
         self._lending = lending
 
     @contextmanager

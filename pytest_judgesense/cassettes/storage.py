@@ -16,7 +16,6 @@ from __future__ import annotations
 import glob
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -40,15 +39,13 @@ from pytest_judgesense.cassettes.exchange import (
 )
 from pytest_judgesense.cassettes.locking import FOLDER_OPTION
 from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, CassetteError
-from pytest_judgesense.files import open_bytes
+from pytest_judgesense.files import is_unfinished_object, open_bytes
 from pytest_judgesense.limits import beyond, limits, numbered_lines
 
 _END: Final = b"\n"
 # Data later than this after the last sync are synced at once, with everything before them.
 _SYNC_S: Final = 1.0
 _MISSING: Final = (FileNotFoundError, NotADirectoryError)
-_ESCAPED: Final = re.compile(rb"\\.", re.DOTALL)
-_STRING: Final = re.compile(rb'"[^"]*"')
 
 
 class CassetteLine(NamedTuple):
@@ -105,7 +102,7 @@ def read_lines(
     texts: Texts = {}
     with _readable(path), open_bytes(path) as file:
         for number, line in numbered_lines(file, path, BrokenCassette):
-            if not line.endswith(_END) and _is_torn(line):
+            if not line.endswith(_END) and is_unfinished_object(line):
                 (torn or _refuse_torn)(path, number, line)
                 return
             data = line.removesuffix(_END)
@@ -248,7 +245,8 @@ class Journal:
             self._lock,
             self._opened() as file,
         ):
-            _write_whole(file, line + _END)
+            with output.whole_or_not(file):
+                output.write_all(file, line + _END)
             if time.monotonic() - self._synced >= _SYNC_S:
                 self._sync(file)
         return CassetteLine(line, exchange.head, self.path)
@@ -268,38 +266,12 @@ class Journal:
         self._synced = time.monotonic()
 
 
-def _write_whole(file: FileIO, line: bytes) -> None:
-    """Append ``line``. A part of it must not stay: the next line would be glued to it."""
-    before = file.tell()
-    try:
-        # A disk that fills up takes a part and says how much; the next write then fails.
-        left = memoryview(line)
-        while left:
-            left = left[file.write(left) :]
-    except BaseException:
-        file.truncate(before)
-        raise
-
-
 def _refuse_torn(path: Path, number: int, rest: bytes) -> None:
     raise BrokenCassette(
         f"{path}:{number}: the last line is cut off; its recording was interrupted",
         found=f"{len(rest)} bytes of an exchange",
         expected="a whole exchange and a line break",
         remedy="resume with --judge-mode record: it removes the torn line and makes its call again",
-    )
-
-
-def _is_torn(rest: bytes) -> bool:
-    """Whether ``rest`` is the beginning of an object that was not closed.
-
-    A machine that lost its power may have left zeros where data was to come.
-    """
-    text = rest.rstrip(b"\0")
-    # Without escaped quotes every quote begins or ends a string, and none is read twice.
-    outside = _STRING.sub(b"", _ESCAPED.sub(b"", text))
-    return not text or (
-        text.startswith(b"{") and (b'"' in outside or outside.count(b"{") > outside.count(b"}"))
     )
 
 

@@ -72,6 +72,8 @@ class RecordingCassette(Cassette):
         requests_elsewhere: requests while it records whose code belongs to no running trial.
         code: returns the digests of the code of a judge that is a function; empty for others.
         reread: trials whose recorded answers the function has read otherwise than before.
+        unasked: trials that are recorded with requests, and whose function has made none now, each
+            with whether it has returned the same.
     """
 
     def __init__(
@@ -120,6 +122,7 @@ class RecordingCassette(Cassette):
         self.requests_elsewhere = 0
         self.code: Callable[[], str] = str
         self.reread: set[str] = set()
+        self.unasked: dict[str, bool] = {}
         # Trials with a return of this session, which came from the code as it is.
         self._returning: set[str] = set()
         # Trials that have ended, and whose code made requests since.
@@ -258,9 +261,14 @@ class RecordingCassette(Cassette):
         return as_text(exchange.response.body)
 
     def take_return(self, scope: CallScope, request: RecordedRequest, text: str) -> None:
-        """Record what a Python function returned that made no HTTP request."""
-        if not scope.anew and next_return(self.recordings, scope) == self.redacted(text):
-            return  # an answer from a cache of its own, the same as by its requests
+        """Record what a Python function returned that made no HTTP request.
+
+        Not of a trial that is recorded with requests: they are kept, and it is `unasked`.
+        """
+        recorded = None if scope.anew else next_return(self.recordings, scope)
+        if recorded is not None:
+            self.unasked[scope.trial] = recorded == self.redacted(text)
+            return
         call = self.look_up(scope, request)
         if call.exchange is None:
             call.recorded_as(RecordedResponse(200, self._code_headers(scope), text))
@@ -289,7 +297,7 @@ class RecordingCassette(Cassette):
         before = self.recordings.returned(scope.trial)
         if is_other:
             self.reread.add(scope.trial)
-        elif not scope.anew and (failed or (before and before.returned_texts)):
+        elif not scope.anew and ((failed and not scope.made) or (before and before.returned_texts)):
             return
         headers, text = self._code_headers(scope), texts[0]
         if len(texts) > 1:

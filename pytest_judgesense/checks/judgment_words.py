@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_judgesense.cassettes.exchange import CALL, NO_RESPONSE, RETURN, Exchange
 from pytest_judgesense.layout import excerpt
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.replies import CUT_OFF
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
 # How many groups, reasons or flips are shown of many.
@@ -32,7 +34,10 @@ def judgment_words(judgment: Judgment) -> str:
 
 def _outcome_words(judgment: Judgment) -> str:
     if isinstance(judgment.outcome, Unparsed):
-        return f"unparsed ({excerpt(judgment.outcome.reason, 120)})"
+        reason = excerpt(judgment.outcome.reason, 120)
+        if spent := spent_words(judgment):
+            reason = f"{reason}: {spent}"
+        return f"unparsed ({reason})"
     if isinstance(judgment.outcome, Failed):
         return f"failed ({excerpt(judgment.outcome.reason, 60)})"
     text, content = judgment.outcome.value, judgment.chosen
@@ -101,15 +106,70 @@ def _unlike_parts(first: str | None, other: str | None) -> list[str]:
 
 def failure_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
     """Why calls failed: the most frequent reasons with counts and one trial each."""
+    return reason_lines(
+        {
+            judgment.trial.id: judgment.outcome.reason
+            for judgment in judgments
+            if isinstance(judgment.outcome, Failed)
+        }
+    )
+
+
+def reason_lines(failed: Mapping[str, str]) -> Iterator[str]:
+    """The same of the reasons of ``failed`` trials, by trial."""
     by_reason: dict[str, list[str]] = {}
-    for judgment in judgments:
-        if isinstance(judgment.outcome, Failed):
-            by_reason.setdefault(judgment.outcome.reason, []).append(judgment.trial.id)
+    for trial, reason in failed.items():
+        by_reason.setdefault(reason, []).append(trial)
     ranked = sorted(by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     for reason, trials in ranked[:MOST_SHOWN]:
         yield f"{len(trials)} failed, the first {trials[0]}: {excerpt(reason, 160)}"
     if len(ranked) > MOST_SHOWN:
         yield f"... and {len(ranked) - MOST_SHOWN} more reasons of failed calls"
+
+
+def spent_words(judgment: Judgment) -> str:
+    """What a reply without a text took that its length ended; empty for every other judgment."""
+    if judgment.outcome != CUT_OFF or (judgment.reply or "").strip():
+        return ""
+    usage = judgment.usage
+    if usage.completion_tokens is None:
+        return "the whole budget was spent before the reply"
+    if not usage.reasoning_tokens:
+        return f"{usage.completion_tokens} tokens were spent before the reply"
+    return f"{usage.reasoning_tokens} of {usage.completion_tokens} tokens were reasoning"
+
+
+def spent_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
+    """How many replies were cut off before they began, what one of them took, and what to do."""
+    spent = [judgment for judgment in judgments if spent_words(judgment)]
+    if spent:
+        yield (
+            f"{len(spent)} cut off before the verdict, the first {spent[0].trial.id}: "
+            f"{spent_words(spent[0])}: raise max_tokens"
+        )
+
+
+def swallowed_lines(
+    judgments: Iterable[Judgment], recorded: Mapping[str, Sequence[Exchange]]
+) -> Iterator[str]:
+    """How many verdicts a function gave although every request of the trial failed."""
+    swallowed = []
+    for judgment in judgments:
+        exchanges = recorded.get(judgment.trial.id, ())
+        statuses = [e.response.status for e in exchanges if e.request.method not in (CALL, RETURN)]
+        if judgment.verdict is not None and statuses and not any(map(_is_answer, statuses)):
+            swallowed.append((judgment, statuses[-1]))
+    if swallowed:
+        first, status = swallowed[0]
+        got = f"HTTP {status}" if status != NO_RESPONSE else "no response"
+        yield (
+            f"{len(swallowed)} verdicts came from the function although all its requests failed, "
+            f"the first {first.trial.id}: {got}, and {first.verdict}: let it raise the error"
+        )
+
+
+def _is_answer(status: int) -> bool:
+    return status != NO_RESPONSE and status < 400
 
 
 def number_words(detail: Mapping[str, Any]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from pytest_judgesense.commands.from_function import (
     columns_taken,
     command_of,
     id_column,
+    refuse_compound,
     refuse_gaps,
     split_labels,
 )
@@ -154,12 +155,13 @@ def connected(
     mapped = {name: column for name, column in options.map if name in _BESIDE}
     output = _output(by_parameter, first_suite.output, options)
     people = _people(items, {*by_parameter.values(), *mapped.values()}, options)
+    of_people = [column for persons in people.values() for column in persons]
+    refuse_compound(items, [*by_parameter.values(), *mapped.values(), *of_people])
     words = {word for of in people.values() for column in of for word in items.values(column)}
     _refuse_values(words, options)
     labels = split_labels(options.labels) or _scale(words, options)
     graded = {output: first_suite.output}
     by_field = {graded.get(name, name): column for name, column in by_parameter.items()} | mapped
-    of_people = (column for persons in people.values() for column in persons)
     if column := id_column(items, {*by_field.values(), *of_people}):
         by_field["id"] = column
     cluster = mapped.get("cluster", "cluster")

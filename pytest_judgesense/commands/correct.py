@@ -291,11 +291,17 @@ def _difference(old: object, new: object) -> str:
     )
 
 
+# Clocks of two machines may differ, and so may what they take for UTC.
+_MOST_DAYS_AHEAD: Final = 1.0
+
+
 def _too_old(limit: float | None, recorded: tuple[str, str] | None) -> Iterator[str]:
     if limit is None:
         return
     if recorded is None:
         yield f"age: when it was calibrated is not recorded, --judge-max-age {limit:g} is passed"
+    elif (ahead := -_days_since(recorded[1])) > _MOST_DAYS_AHEAD:
+        yield f"age: calibrated {ahead:.1f} days in the future: nothing says how old it is"
     elif (age := _days_since(recorded[0])) > limit:
         yield f"age: calibrated {age:.1f} days ago, --judge-max-age {limit:g} is passed"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 import pytest_judgesense.stats.prediction_powered as powered
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.files import read_text
 from pytest_judgesense.measures.calibration import CONTENTS, answer_of
@@ -25,7 +25,13 @@ from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import Uncounted, ids_by_text, matched
-from pytest_judgesense.suites.people import COLUMNS, SKIPPED, PersonLabel, in_force, read_people
+from pytest_judgesense.suites.people import (
+    SKIPPED,
+    PersonLabel,
+    in_force,
+    is_of_people,
+    people_lines,
+)
 from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Drawn, Judgment
 
 _CHANCE: Final = ("random", "stratified")
@@ -94,9 +100,10 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
         UsageError: nobody says that chance drew the items, or no label is of one of ``items``.
         LogError, SuiteError: the file is not of the form.
     """
-    table = _table(path)
-    is_of_people = bool(table) and {*table[0][1], "text"} == {*COLUMNS}
-    rows, remarks = _rows_of_people(path, items) if is_of_people else (_rows(path, table), [])
+    if _is_of_people(path):
+        rows, remarks = _rows_of_people(path, items)
+    else:
+        rows, remarks = _rows(path, _table(path)), []
     ways = {row.drawn for row in rows if row.drawn} or ({drawn} if drawn else set())
     if not ways & {*_CHANCE}:
         raise UsageError(
@@ -116,6 +123,11 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
     return DrawnLabels(of_item, way, len(skipped), (*remarks,))
 
 
+def _is_of_people(path: Path) -> bool:
+    with LogError.instead_of(OSError, f"{path} cannot be read", expected=_EXPECTED):
+        return is_of_people(path)
+
+
 def _table(path: Path) -> list[tuple[int, dict[str, str]]]:
     """The rows of a file, each with the number of its line."""
     with LogError.instead_of(
@@ -126,20 +138,21 @@ def _table(path: Path) -> list[tuple[int, dict[str, str]]]:
 
 def _rows_of_people(path: Path, items: Sequence[Item]) -> tuple[list[_Row], list[str]]:
     """The labels of a file of people's labels, and what is to be said of their texts."""
-    lines = read_people(path)
+    lines, unfinished = people_lines(path)
+    cut = [unfinished.notice(path)] if unfinished is not None else []
     if not items:
-        remarks = ["labels go by the ids of items: a log does not hold what people labelled"]
-        return [_row_of(label) for label in in_force(lines).values()], remarks
+        remark = "labels go by the ids of items: a log does not hold what people labelled"
+        return [_row_of(label) for label in in_force(lines).values()], [*cut, remark]
     labels = matched(lines, ids_by_text(items))
-    remarks = uncounted_words(labels.uncounted)
-    if remarks and not labels.counted:
+    uncounted = uncounted_words(labels.uncounted)
+    if uncounted and not labels.counted:
         raise UsageError(
             f"no label of {path} is of what was judged",
-            found=remarks[0],
+            found=uncounted[0],
             expected=f"labels of the texts of these verdicts, such as of item {items[0].id!r}",
             remedy="label them: judgesense label",
         )
-    return [_row_of(label) for label in labels.counted.values()], remarks
+    return [_row_of(label) for label in labels.counted.values()], [*cut, *uncounted]
 
 
 def _row_of(label: PersonLabel) -> _Row:
@@ -157,7 +170,7 @@ def _rows(path: Path, table: Sequence[tuple[int, dict[str, str]]]) -> list[_Row]
     """The labels of any other table: the same one, where an item and a person have several."""
     names = {*table[0][1]} if table else set()
     if missing := [name for name in _NEEDED if name not in names]:
-        found = f"no {' and no '.join(missing)}; columns: {', '.join(sorted(names)) or 'none'}"
+        found = f"no {' and no '.join(missing)}; columns: {listed(sorted(names)) or 'none'}"
         raise LogError(f"{path} holds no labels", found=found, expected=_EXPECTED)
     rows: list[_Row] = []
     stated: dict[tuple[str, str], str] = {}
@@ -254,7 +267,7 @@ def _refuse_strangers(
     if given - words:
         raise UsageError(
             "labels and verdicts are not in the same words",
-            found=f"labels {', '.join(sorted(given))}",
+            found=f"labels {listed(sorted(given))}",
             expected=f"among {', '.join(sorted(words))}",
             remedy="write the labels as the verdicts are",
         )

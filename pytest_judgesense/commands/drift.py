@@ -15,7 +15,7 @@ from pytest_judgesense.commands.options import BAR_FAILED, FILE, MANY, number, s
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.layout import indented
-from pytest_judgesense.live_sessions import LiveSession, MeasureTotals, read_sessions
+from pytest_judgesense.live_sessions import LiveSession, MeasureTotals, read_history
 from pytest_judgesense.measures.bar import WAYS
 
 _ABOUT: Final = {
@@ -44,11 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print each judge on each suite over its sessions; 1 if there is an alarm."""
-    sessions = read_sessions(options.history)
+    sessions, unfinished = read_history(options.history)
     courses = chosen(sessions, options)
     lines = [line for of_pair in courses.items() for line in pair_lines(*of_pair)]
     every = [course for of_pair in courses.values() for course in of_pair]
-    show([*lines, *closing_lines(every, options.sessions)])
+    cut = [unfinished.notice(options.history)] if unfinished is not None else []
+    show([*cut, *lines, *closing_lines(every, options.sessions)])
     return BAR_FAILED if any(course.alarm is not None for course in every) else 0
 
 

@@ -30,7 +30,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle, stopping
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import recording_aside
@@ -158,7 +158,7 @@ def measured_aside(
     how = f"record it: judgesense {command} --judge-name {name} --judge-mode record"
     alone = recording_alone(path, Recorder.here()) if mode == "record" else nullcontext()
     deadline = Deadline()
-    stop = deadline.interrupt if mode == "record" else None
+    stop = stopping(deadline, [judge]) if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop, alone:
         throttle = Throttle(judge, CONCURRENCY, budget=Budget(deadline))
         session = Asking(trust=trust_of(options), how_to_record=how, throttle=throttle)

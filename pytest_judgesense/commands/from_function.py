@@ -25,7 +25,7 @@ from pytest_judgesense.commands.suite_file import (
     suite_table,
     written_suite,
 )
-from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.errors import SuiteError, UsageError, listed
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
@@ -36,7 +36,14 @@ from pytest_judgesense.measures.shared import (
     UNPARSED_RATE,
 )
 from pytest_judgesense.suites.loading import form_of, load_suite
-from pytest_judgesense.suites.stimuli import Stimuli, place_of, rows_of, text_of
+from pytest_judgesense.suites.stimuli import (
+    TO_TEXTS,
+    Stimuli,
+    kind_of_value,
+    place_of,
+    rows_of,
+    text_of,
+)
 from pytest_judgesense.synonyms import TIES, candidates_among, column_of
 from pytest_judgesense.trial import TIE, as_whole, is_number
 
@@ -165,6 +172,7 @@ def connected(
     label = beside.get("label") or column_of("label", free)
     if label:
         beside["label"] = label
+    refuse_compound(items, [*column_by_parameter.values(), *beside.values()])
     labels = split_labels(options.labels)
     _refuse_labels(labels)
     values = dict(options.value)
@@ -252,7 +260,7 @@ def columns_taken(
     parameters = parameters_of(function) or []
     names = [parameter.name for parameter in parameters]
     shown = f"{options.function.rpartition(':')[2]}({', '.join(names)})"
-    both = f"parameters: {', '.join(names) or 'none'}; columns: {', '.join(items.columns)}"
+    both = f"parameters: {', '.join(names) or 'none'}; columns: {listed(items.columns)}"
     for name, column in mapped.items():
         if column not in items.columns or name not in {*names, *beside}:
             raise UsageError(
@@ -295,6 +303,19 @@ def refuse_gaps(items: Items, column_by_parameter: Mapping[str, str]) -> None:
                     found="null, or no such field",
                     expected="a text for each parameter, in every row",
                     remedy='fill it in ("" is an empty text), or leave the row out',
+                )
+
+
+def refuse_compound(items: Items, columns: Collection[str]) -> None:
+    """Refuse an object or a list in one of ``columns``: an item has texts."""
+    for line, row in items.rows:
+        for column in columns:
+            if isinstance(value := row.get(column), dict | list):
+                raise UsageError(
+                    f"{place_of(items.file, line)} has {kind_of_value(value)} in {column}",
+                    found=json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN],
+                    expected="a text, a number, true or false in every column that is used",
+                    remedy=TO_TEXTS,
                 )
 
 
@@ -387,9 +408,9 @@ def _counted(connection: Connection, items: Items, options: argparse.Namespace) 
     table = table_of(connection, "items", items.file.name)
     try:
         form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
-        read = BUILT_IN.forms[form.kind].read(
-            Stimuli(form, items.file, items.rows, user_names=True)
-        )
+        taken = frozenset(connection.fields)
+        stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=taken)
+        read = BUILT_IN.forms[form.kind].read(stimuli)
     except SuiteError as error:
         remedy = error.remedy
         if "values = {" in remedy:  # it is about a label
@@ -480,12 +501,17 @@ def refuse_faults(connection: Connected, items: Items, name: str, called: str) -
         copy = Path(folder, items.file.name)
         copy.write_bytes(read_bytes(items.file))
         path = Path(folder, f"{name}.suite.toml")
+
+        def named(text: str) -> str:
+            """``text`` with the user's own file, and the suite file as it will be called."""
+            return text.replace(str(copy), str(items.file)).replace(str(path), path.name)
+
         path.write_text(connection.suite_text(name, copy.name, called), encoding="utf-8")
         try:
             suite = load_suite(path, None, BUILT_IN.forms)
         except SuiteError as fault:
             remedy = f"{fault.remedy or 'fix it'}; then run judgesense init again"
-            raise as_usage(fault, remedy) from fault
+            raise as_usage(fault, remedy).with_texts(named) from fault
         findings = lint_suite(suite, BUILT_IN)
     if error := next((finding for finding in findings if finding.is_fatal), None):
         raise UsageError(
@@ -493,4 +519,4 @@ def refuse_faults(connection: Connected, items: Items, name: str, called: str) -
             found=error.found,
             expected=error.expected,
             remedy=f"{error.remedy}; then run judgesense init again",
-        )
+        ).with_texts(named)

@@ -30,7 +30,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.foreign_results import slug
 from pytest_judgesense.limits import toml_value
-from pytest_judgesense.output import write_text
+from pytest_judgesense.output import append_whole, write_text
 from pytest_judgesense.repository import top_of
 from pytest_judgesense.suites.builtin import template_text
 
@@ -387,8 +387,8 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
         # A table written inline takes no table below it.
         return f"left alone: {project} takes no further table; declare a judge there: {table}"
     wrong = UsageError.instead_of(OSError, f"{project} cannot be written")
-    with wrong, project.open("ab") as file:
-        file.write(added.encode())
+    with wrong:
+        append_whole(project, added)
     return f"added to:   {project}, {table}"
 
 

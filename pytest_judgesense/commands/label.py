@@ -63,7 +63,7 @@ from pytest_judgesense.suites.annotators import persons_of, refuse_spellings
 from pytest_judgesense.suites.builtin import cassettes_in, is_built_in
 from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.suites.loading import stimuli_of
-from pytest_judgesense.suites.people import read_people
+from pytest_judgesense.suites.people import people_lines
 from pytest_judgesense.suites.planning import LABELS
 from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Failed, Judgment
@@ -154,7 +154,10 @@ def _label_on_a_page(options: argparse.Namespace) -> int:
         sent=SentQuestions.of(suite, _judges(options), options.judge_cassettes),
     )
     sitting.state()  # a file that cannot be read is an error now
-    persons = (answer.person for answer in read_people(sitting.path))
+    labels, unfinished = people_lines(sitting.path)
+    if unfinished is not None:
+        show([f"{unfinished.notice(sitting.path)}: the next answer takes its place"])
+    persons = (answer.person for answer in labels)
     refuse_spellings(suite.name, (*persons_of(suite.items), *persons, options.person))
     if isinstance(options.draw, int):
         _refuse_unsaid(suite)

@@ -15,6 +15,7 @@ from pytest_judgesense.commands.options import (
     suite_files,
     suites_here,
 )
+from pytest_judgesense.commands.reasoning_budget import declared_warnings
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         paths = suites_here()
     files = paths or list(builtin_suites().values())
     lines, errors, broken = lint_report(files, registry_of(options), verbose=options.verbose)
-    show(lines)
+    show([*declared_warnings(files, registry_of(options)), *lines])
     return BROKEN_FILE if broken else BAR_FAILED if errors else 0
 
 

@@ -149,7 +149,7 @@ class _LabelHandler(BaseHTTPRequestHandler):
                     self._refuse(HTTPStatus.BAD_REQUEST, "the page sends nothing of this kind")
                     return
         except JudgesenseError as error:
-            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, f"this was not kept. {error}")
         except (ValueError, TypeError) as error:
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
         else:

@@ -14,7 +14,7 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.cassettes.union import join
 from pytest_judgesense.commands.report import datasheet_object
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.files import open_text, read_text
 from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.output import write_text
@@ -46,7 +46,7 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
     """
     if missing := [str(path) for path in sources if not path.exists()]:
         raise UsageError(
-            f"{', '.join(missing)}: there is no such file or folder",
+            f"{listed(missing)}: there is no such file or folder",
             expected="files of one kind, or folders",
             remedy="name those that exist; a shard without clusters records none",
         )
@@ -120,7 +120,7 @@ def _same(paths: Sequence[Path]) -> str:
     if len({*texts.values()}) > 1:
         raise UsageError(
             f"{paths[0].name} says in two ways where the suite was stopped",
-            found=", ".join(map(str, paths)),
+            found=listed(paths),
             expected="the same file in all, or in one of them alone",
             remedy="complete the recordings by --judge-mode record, without --judge-early-stop",
         )

@@ -30,9 +30,8 @@ from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Calls
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.judges.client import FREE
 from pytest_judgesense.judges.resolving import declared_judges
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import FREE, JudgeSpec
 from pytest_judgesense.layout import excerpt, indented
 from pytest_judgesense.measures.ballots import Ballots, ballots_of
 from pytest_judgesense.measures.cell import Cell

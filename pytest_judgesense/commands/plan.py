@@ -26,12 +26,13 @@ from pytest_judgesense.commands.options import (
     registry_of,
     show,
 )
+from pytest_judgesense.commands.reasoning_budget import budget_warnings
 from pytest_judgesense.judges.calls import first_calls
-from pytest_judgesense.judges.client import FREE, Call, unasked_endpoint
+from pytest_judgesense.judges.client import Call, unasked_endpoint
 from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.resolving import credentials_of
-from pytest_judgesense.judges.spec import JudgeSpec, table_of
+from pytest_judgesense.judges.spec import FREE, JudgeSpec, table_of
 from pytest_judgesense.stats.drift import PlannedSessions
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
@@ -152,6 +153,7 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path, plans: Plans) ->
     templates = f"{(n := len(asked_suite.templates))} template{'s' * (n != 1)}"
     yield f"  trials: {now.trials}, of {len(asked_suite.items)} items, {templates}"
     yield from (f"  {notice}" for notice in unsent_notices(judge, asked_suite))
+    yield from (f"  {warning}" for warning in budget_warnings(judge, suite, cassettes))
     if now.carried:
         yield (
             f"  {now.carried} answers are carried over from recorded trials that nobody plans any "

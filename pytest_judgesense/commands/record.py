@@ -11,12 +11,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.commands.options import (
@@ -32,22 +30,13 @@ from pytest_judgesense.commands.options import (
     suites_named,
     told_each_minute,
 )
-from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.commands.ray_tasks import TEMPORARY, RayTasks, protect_temporary_cluster
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import pace
-from pytest_judgesense.shards import (
-    Desk,
-    Job,
-    JobResult,
-    Processes,
-    ShardResult,
-    record_shard,
-    run_job,
-)
-
-_HERE: Final = "local"
+from pytest_judgesense.shards import Job, JobResult, Processes, run_job
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge-name", required=True, metavar="NAME", help=JUDGE)
     meaning = "number of shards, of whole clusters each, to record at once (default: 1)"
     parser.add_argument("--shards", type=number("number of shards", int), default=1, help=meaning)
-    meaning = "as tasks of the Ray cluster at ADDRESS (default: a temporary local one)"
-    parser.add_argument("--ray", nargs="?", const=_HERE, metavar="ADDRESS", help=meaning)
+    meaning = "as tasks of the Ray cluster at ADDRESS (default: a temporary one on 127.0.0.1)"
+    parser.add_argument("--ray", nargs="?", const=TEMPORARY, metavar="ADDRESS", help=meaning)
     add_cassettes(parser)
     kinds: dict[str, Any] = {
         "--judge-concurrency": (int, "maximum number of concurrent calls in each shard"),
@@ -77,6 +66,8 @@ def run(options: argparse.Namespace) -> int:
     """Record suites in shards."""
     if options.shards < 1 or options.judge_concurrency < 1:
         raise UsageError("--shards and --judge-concurrency are whole numbers, at least 1")
+    if options.ray == TEMPORARY:
+        protect_temporary_cluster()  # before a plugin or a judge imports Ray
     suites = tuple(suite for name in options.suites for suite in suites_named(name, options))
     (judge,) = judges_to_ask(options, [options.judge_name])
     trust = Trust.here(*(Path(name.partition("@")[0]) for name in options.suites))
@@ -102,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         deadline=None if seconds is None else (seconds, time.time() + seconds),
         limited=counted != (None, None),
     )
-    begin = Processes if options.ray is None else lambda *limits: _Ray(options.ray, *limits)
+    begin = Processes if options.ray is None else lambda *limits: RayTasks(options.ray, *limits)
     with closing(begin(*counted)) as pool:
         watch, plans = _watch(judge.name), plans_of(options)
         outcome = run_job(job, pool, options.judge_cassettes, watch, plans)
@@ -140,57 +131,3 @@ def _lines(job: Job, outcome: JobResult, folder: Path) -> Iterator[str]:
     yield from (f"  {notice}" for notice in outcome.notices)
     if outcome.interrupted:
         yield "  interrupted; the same command asks only what is missing"
-
-
-class _Ray:
-    """Tasks of a Ray cluster, one a shard, and an actor for the desk."""
-
-    def __init__(self, address: str, max_calls: int | None, max_cost: float | None) -> None:
-        with UsageError.instead_of(
-            ImportError,
-            "--ray needs Ray, which is not installed",
-            remedy="pip install 'pytest-judgesense[ray]', or leave --ray out",
-        ):
-            import ray
-            from ray import exceptions
-        self.lost: tuple[type[Exception], ...] = (
-            exceptions.WorkerCrashedError,
-            exceptions.NodeDiedError,
-            exceptions.ObjectLostError,
-        )
-        self._ray: Any = ray
-        self._was_there = bool(self._ray.is_initialized())
-        if not self._was_there:
-            more = {"include_dashboard": False} if address == _HERE else {}
-            self._ray.init(address=address, log_to_driver=False, logging_level="ERROR", **more)
-        # Only the driver restarts a task, because it knows what is recorded.
-        self._task: Any = self._ray.remote(max_retries=0)(record_shard)
-        self._desk: Any = self._ray.remote(num_cpus=0, max_concurrency=64)(Desk).remote(
-            max_calls, max_cost
-        )
-        self._ask = partial(_ask_actor, self._desk)
-
-    def begin(self, *arguments: Any) -> Future[ShardResult]:
-        future: Future[ShardResult] = self._task.remote(*arguments, self._ask).future()
-        return future
-
-    def ask(self, method: str, *args: Any, **named: Any) -> Any:
-        """The desk, which ends with its cluster."""
-        with JudgeError.instead_of(
-            self._ray.exceptions.RayActorError,
-            "the Ray cluster of this job has ended",
-            expected="a cluster that lives as long as the job; workers and nodes of it may be lost",
-            remedy="run the same command again: what was answered is recorded, and not asked again",
-        ):
-            return self._ask(method, *args, **named)
-
-    def close(self) -> None:
-        """Leave the cluster; one of this machine ends."""
-        if not self._was_there:
-            self._ray.shutdown()
-
-
-def _ask_actor(desk: Any, method: str, *args: Any, **named: Any) -> Any:
-    from ray import get
-
-    return get(getattr(desk, method).remote(*args, **named))

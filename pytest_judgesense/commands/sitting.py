@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.commands.label_sample import DrawnItems, drawn_number
 from pytest_judgesense.commands.sent_questions import SentQuestions, ShownPrompt
-from pytest_judgesense.errors import UsageError, well_formed
+from pytest_judgesense.errors import UsageError, printable_lines, well_formed
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import ids_by_text, matched
 from pytest_judgesense.suites.people import (
@@ -182,7 +182,7 @@ class Sitting:
                 else value
                 for criterion, value in values.items()
             }
-            return self._lines(item, labels, well_formed(note).strip())
+            return self._lines(item, labels, printable_lines(well_formed(note)).strip())
 
         return self._append(lines)
 

@@ -28,8 +28,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
     show,
 )
-from pytest_judgesense.judges.client import FREE
-from pytest_judgesense.judges.spec import table_of
+from pytest_judgesense.judges.spec import FREE, table_of
 from pytest_judgesense.judges.throttle import Deadline, SessionBudget
 from pytest_judgesense.layout import indented
 from pytest_judgesense.output import write_text

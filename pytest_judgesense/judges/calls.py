@@ -26,7 +26,7 @@ from pytest_judgesense.judges.prompts import (
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.throttle import Answer, refusal
-from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.replies import CUT_OFF, parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.suites.kind import ParsedReply, Question, one_question
 from pytest_judgesense.suites.suite import Suite
@@ -95,16 +95,17 @@ def _course(
 ) -> Generator[_T, Reply | Failed, ParsedReply]:
     """The calls for the questions, one after the other, and their combined outcome."""
     repaired: list[tuple[str, str | None]] = []
-    outcomes = []
+    outcomes: list[JudgmentOutcome] = []
     detail: dict[str, Any] | None = None
     for question in _questions(suite, trial):
         reply = yield ask(trial, question, None)
         outcome, detail = _parsed(suite, question, reply)
         if isinstance(outcome, Failed):
             return outcome, None
-        if repairs and isinstance(outcome, Unparsed) and outcome.reason.startswith(_FORM):
-            assert isinstance(reply, Reply), "only a reply is unparsed"
-            again = yield ask(trial, question, reply.text)
+        malformed = _malformed(reply, outcome) if repairs else None
+        if malformed is not None:
+            again = yield ask(trial, question, malformed)
+            assert isinstance(outcome, Unparsed), "what states a verdict is not repaired"
             repaired.append((outcome.reason, again.reason if isinstance(again, Failed) else None))
             second = _parsed(suite, question, again)
             if isinstance(second[0], Verdict):
@@ -120,11 +121,21 @@ def _course(
     return outcome, detail
 
 
+def _malformed(reply: Reply | Failed, outcome: JudgmentOutcome) -> str | None:
+    """The text of a reply whose form may be repaired; an empty one has no form."""
+    is_of_form = isinstance(outcome, Unparsed) and outcome.reason.startswith(_FORM)
+    if not is_of_form or not isinstance(reply, Reply) or not (reply.text or "").strip():
+        return None
+    return reply.text
+
+
 def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> ParsedReply:
     if isinstance(reply, Failed):
         return reply, None
     parsed: ParsedReply
-    if reply.text is None:
+    if not (reply.text or "").strip() and reply.truncated:
+        parsed = CUT_OFF, None  # in the words of every form: its budget went before the reply
+    elif reply.text is None:
         parsed = Unparsed("empty reply"), None
     elif (form := question.reply or suite.reply) is None:
         parsed = parse_reply(reply.text, suite.space, truncated=reply.truncated), None

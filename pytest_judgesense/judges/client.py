@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
@@ -22,13 +24,17 @@ from contextlib import (
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.bodies import too_large
 from pytest_judgesense.cassettes.carrying import Given
 from pytest_judgesense.cassettes.cassette import Cassette, call_of_function, recorded_answer
-from pytest_judgesense.cassettes.exchange import NO_RESPONSE, Exchange, RecordedRequest, as_bytes
-from pytest_judgesense.cassettes.matching import is_loopback
+from pytest_judgesense.cassettes.exchange import (
+    NO_RESPONSE,
+    Exchange,
+    RecordedRequest,
+    RecordedResponse,
+    as_bytes,
+)
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
 from pytest_judgesense.cassettes.writing import RecordingCassette
@@ -38,6 +44,7 @@ from pytest_judgesense.errors import (
     JudgesenseError,
     UsageError,
     reason_of,
+    unset_variable,
 )
 from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.functions import (
@@ -56,10 +63,16 @@ from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.project_code import in_front
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
-from pytest_judgesense.judges.resolving import base_url_of, function_of, judged_folders, key_of
+from pytest_judgesense.judges.resolving import (
+    base_url_of,
+    function_of,
+    judged_folders,
+    key_of,
+    missing_key,
+)
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer, Skill
-from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
+from pytest_judgesense.judges.spec import FREE, JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import (
     Answer,
     Consequence,
@@ -71,7 +84,9 @@ from pytest_judgesense.judges.throttle import (
     wait_asked_for,
 )
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.judges.unseen import UNSEEN
 from pytest_judgesense.judges.usage import fault_of_api
+from pytest_judgesense.layout import excerpt
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Usage
@@ -99,14 +114,16 @@ class Call:
     edits: tuple[tuple[str, str], ...] = ()
 
 
-# Providers whose judges run on this machine.
-FREE: Final = ("embedded", "local")
 # Where the embedded judge is asked in the format of its requests.
 _COMPLETIONS: Final = "/v1/chat/completions"
 # A module may load a model while it is imported.
 _LONGEST_IMPORT_S: Final = 600.0
+# The environment variable of a key, as messages of SDKs name it.
+_KEY_VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:KEY|TOKEN)\b")
 # Replies of judges have some thousands.
 _LARGE_BYTES: Final = 2**18
+# What an error quotes of where a redirect leads.
+_LONGEST_LOCATION: Final = 300
 
 # The calls of a trial: each outcome is sent in before the next call is returned.
 CallSequence: TypeAlias = Generator[Call, Reply | Failed, Any]
@@ -183,7 +200,16 @@ def reply_in(exchange: Exchange, spec: JudgeSpec) -> Reply | Failed:
     text = _text_of(exchange.response.body)
     if exchange.response.status == NO_RESPONSE:
         return Failed(text)
-    return provider_of(spec).read(exchange.response.status, text)
+    reply = provider_of(spec).read(exchange.response.status, text)
+    return _with_location(reply, exchange.response)
+
+
+def _with_location(reply: Reply | Failed, response: RecordedResponse) -> Reply | Failed:
+    """``reply``; of a redirect, which is not followed, with where it leads."""
+    location = response.headers.get("location")
+    if not (isinstance(reply, Failed) and 300 <= response.status < 400 and location):
+        return reply
+    return Failed(f"{reply.reason}; not followed, location: {excerpt(location, _LONGEST_LOCATION)}")
 
 
 class _ResponseReader:
@@ -438,6 +464,8 @@ class RecordingClient(Client):
         recorded = recorded_answer(self._cassette, scope, request.method, request.url, request.body)
         if recorded is not None:
             return _recorded(self._cassette, scope, endpoint, request)
+        if not endpoint.key and (error := missing_key(endpoint.spec)) is not None:
+            raise error
         reader = _ResponseReader(endpoint.spec)
         scope.fault_of = reader.fault
         swept = call.temperature is not None
@@ -459,15 +487,18 @@ class RecordingClient(Client):
         if recorded is not None:
             scope.returns.append(recorded)
             return Answer(Reply(recorded))
-        async with self._throttle.permit() as started:
+        begun = scope.made > 0  # by an earlier call for the same trial
+        async with self._throttle.permit(begun=begun) as started:
             # A function whose requests are all recorded makes none; else its first one is booked
             # here, and each further one when it is made.
             if scope.anew:
-                await self._throttle.admitted(0, None)
-            book = partial(self._throttle.budget.take, self._spec, None)
+                await self._throttle.admitted(0, None, begun=begun)
+            book = partial(self._throttle.budget.take, self._spec, None, begun=True)
             scope.edits = call.edits
             scope.permit = _booking(book, first_is_booked=scope.anew)
             answer = await function.run(scope, _fields_of(call), request)
+            if scope.intercepted:
+                UNSEEN.has_asked(self._spec)
             self._throttle.learn(answer, started)
         return answer
 
@@ -531,7 +562,7 @@ async def _attempt(
         kind: Consequence = "retry" if isinstance(error, NoResponse) else "fail"
         return Answer(Failed(reason), kind=kind, late=isinstance(error, TooLate))
     text = _text_of(recorded.body)
-    reply = reader.reply(response.status, text)
+    reply = _with_location(reader.reply(response.status, text), recorded)
     return Answer(
         reply,
         latency_s=latency,
@@ -588,6 +619,7 @@ class _Function:
         self.code = RecordedCode(spec)
         if isinstance(cassette, RecordingCassette):
             OPENED.watch()
+            UNSEEN.watch()
             cassette.code = self.code.state
 
     async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
@@ -653,8 +685,9 @@ class _Function:
         try:
             # Where its return alone is recorded, no request of it is looked at.
             unseen = entered(None) if self._spec.by_return else nullcontext()
+            opening = OPENED.by((self._spec.name, self._spec.model))
             # It may import more while it runs.
-            with OPENED.by((self._spec.name, self._spec.model)), unseen, in_front(self._folders):
+            with opening, UNSEEN.by(self._spec), unseen, in_front(self._folders):
                 value = await self._runner.call(call, self._spec.timeout_s, is_async(function))
         except (OutOfTime, BodyTooLarge) as error:
             _raise_remembered(scope)
@@ -671,6 +704,8 @@ class _Function:
                 reason = self._cassette.redacted(reason_of(error))
                 remedy = missing_file_remedy(error)
                 raise _not_replayable(self._spec, reason, remedy) from error
+            if not scope.made and (variable := _unset_key(error)) is not None:
+                raise _without_key(self._spec, variable, reason_of(error)) from error
             # Clients retry by themselves; their final exception is not retried.
             status = status_of(error)
             kind: Consequence = "end" if kind_of_status(status) == "end" else "fail"
@@ -690,6 +725,24 @@ class _Function:
         if len(text) > self._spec.max_body_bytes:
             raise too_large(self._spec.max_body_bytes, "returned")
         return text
+
+
+def _unset_key(error: BaseException) -> str | None:
+    """The variable of a key that is not set, for which code has failed, if any.
+
+    Code reads it, or the message of an SDK names it.
+    """
+    named = _KEY_VARIABLE.findall(str(error))
+    return unset_variable(error) or next((n for n in named if not os.environ.get(n)), None)
+
+
+def _without_key(spec: JudgeSpec, variable: str, reason: str) -> JudgeError:
+    return JudgeError(
+        f"{variable} is not set: judge {spec.name!r} has no key, and made no request",
+        found=f"{spec.model}: {reason}",
+        expected=f"{variable} in the environment; what is recorded needs none",
+        remedy=f"export {variable}=...",
+    )
 
 
 def _not_sent(spec: JudgeSpec, text: str) -> JudgeError:
@@ -762,7 +815,10 @@ async def imported(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
 
 async def _imported_once(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
     try:
-        function: JudgeFunction = await runner.call(partial(function_of, spec), _LONGEST_IMPORT_S)
+        with UNSEEN.by(spec):
+            function: JudgeFunction = await runner.call(
+                partial(function_of, spec), _LONGEST_IMPORT_S
+            )
     except OutOfTime as error:
         raise JudgeError(
             f"the module of judge {spec.name!r} has not been imported",
@@ -832,7 +888,7 @@ async def open_client(
     Raises:
         UsageError: a callable cannot be imported.
         SendingRefused: a prompt's file, or the host, is not for the repository to choose.
-        JudgeError: a key is needed and is not in the environment; `CodeNotRun`, while asking: a
+        JudgeError: while asking: a key is needed and is not in the environment; `CodeNotRun`: a
             function is needed that may not be imported.
     """
     if isinstance(cassette, ReplayingCassette):
@@ -914,13 +970,6 @@ async def _connected(
     base_url = base_url_of(spec)
     name, key = key_of(spec)
     trust.refuse_host(spec, base_url, name)
-    if key is None and name and not is_loopback(urlsplit(base_url).hostname or ""):
-        raise JudgeError(
-            f"judge {spec.name!r} has no key",
-            found=f"no environment variable {name}",
-            expected=f"the key of {base_url} in {name}",
-            remedy=f"export {name}=..., or name another variable by api_key_env",
-        )
     if spec.provider == "embedded" and spec.base_url is None:
         from pytest_judgesense.judges.simulated.endpoint import serving
 

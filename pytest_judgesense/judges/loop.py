@@ -4,8 +4,9 @@ Because the loop has a separate thread, it serves synchronous tests and tests wi
 their own.
 
 The first interrupt (Ctrl-C; SIGTERM where the session has taken it) lets nothing begin any more and
-waits for the calls under way: they are paid for, and recorded when they have come to their end,
-which their ``timeout_s`` bounds. The second one ends at once.
+waits for the calls under way, and for the functions that have started: they are paid for, and
+recorded when they have come to their end, which their ``timeout_s`` bounds. The second one ends at
+once.
 
 The function of a judge runs beside that loop, with a time limit (`FunctionRunner`). One that does
 not return cannot be stopped. So it is waited for until its time is up and then abandoned: a
@@ -27,9 +28,10 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
+from math import inf
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.offline import socket_pairs
@@ -328,15 +330,15 @@ class AskingLoop(LoopThread):
     Attributes:
         on_wait: called a few times a second by the thread that waits in `run`; if it raises
             ``KeyboardInterrupt``, that is an interrupt.
-        on_interrupt: called at the first interrupt, and to let no call begin any more; without it
-            an interrupt ends at once.
+        on_interrupt: called at the first interrupt, and to let no call begin any more; returns for
+            how many seconds those under way are waited for. Without it an interrupt ends at once.
         around: makes a context for the time of each `run`.
     """
 
     def __init__(
         self,
         on_wait: Callable[[], None] = lambda: None,
-        on_interrupt: Callable[[], None] | None = None,
+        on_interrupt: Callable[[], float] | None = None,
         around: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         super().__init__("judgesense-asking")
@@ -379,14 +381,15 @@ class AskingLoop(LoopThread):
         try:
             if self.on_interrupt is not None and not self._interrupted:
                 self._interrupted = True
-                self.on_interrupt()
-                self.wait_for(self._under_way)
+                # What comes at the last moment is still to be recorded.
+                self.wait_for(self._under_way, self.on_interrupt() + _PATIENCE_S)
         finally:
             self._cancel(self._under_way)
 
-    def wait_for(self, futures: Collection[Future[Any]]) -> None:
-        """Wait until all are done; their results are read elsewhere."""
-        while wait(list(futures), _LOOK_UP_S).not_done:
+    def wait_for(self, futures: Collection[Future[Any]], seconds: float = inf) -> None:
+        """Wait until all are done, or for so many seconds; their results are read elsewhere."""
+        until = monotonic() + seconds
+        while wait(list(futures), _LOOK_UP_S).not_done and monotonic() < until:
             self.on_wait()
 
     def _cancel(self, futures: Collection[Future[Any]]) -> None:

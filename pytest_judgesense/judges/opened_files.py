@@ -100,6 +100,10 @@ class OpenedFiles:
         unwritten = opened - self._written
         return {Path(name) for name in unwritten if name in self._found or os.path.isfile(name)}  # noqa: PTH113
 
+    def read_by(self, judge: tuple[str, str]) -> frozenset[str]:
+        """All that was opened for reading by a judge while it was asked, also what it wrote."""
+        return frozenset(self._by_judge.get(judge, ()))
+
     @property
     def count(self) -> int:
         """How much was noted: where it is the same, nothing was added."""

@@ -10,6 +10,7 @@ time, is not tried for all trials.
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -26,6 +27,8 @@ _LINE_BREAK: Final = "\n            "
 # Replies that are shown of those that cannot be read.
 _MOST_SHOWN: Final = 3
 _LONGEST: Final = 100
+# What a function returns that scores where labels are asked for.
+_FRACTION: Final = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 # How the limit is set in a session of pytest, or by `judgesense record`.
 BY_OPTION: Final = "--judge-max-unparsed {}"
 # So many times as many calls may fail, with no verdict in between.
@@ -131,14 +134,32 @@ class FirstReplies:
             f"({self._setting.format(self._most)})",
             found=shown,
             expected=f"a verdict{named} in at least one of them; otherwise asking stops",
-            remedy="fix the prompt, the function or [space] names of the suite, and run again: "
+            remedy=f"{_first_remedy(self._unread)}, and run again: "
             f"{keeping}{before}; {self._setting.format(0)} turns this limit off",
         )
+
+
+def _first_remedy(unread: Sequence[Judgment]) -> str:
+    """What to do about replies without a verdict."""
+    remedy = "fix the prompt, the function or [space] names of the suite"
+    if any(_FRACTION.fullmatch(judgment.reply or "") for judgment in unread):
+        return f"return a bool, such as score >= 0.6, or a label in place of a score; or {remedy}"
+    if any(not (judgment.reply or "").strip() for judgment in unread):
+        return f"raise max_tokens, which a reasoning model may spend before it replies; or {remedy}"
+    return remedy
 
 
 def unread_lines(judgments: Iterable[Judgment]) -> list[str]:
     """At most three of the ``judgments`` without a verdict, each with its reason and its reply."""
     return _lines(judgment for judgment in judgments if isinstance(judgment.outcome, Unparsed))
+
+
+def _nothing(judgment: Judgment) -> str:
+    """An empty reply, and what was spent on it."""
+    if (reasoning := judgment.usage.reasoning_tokens) is None:
+        return "(nothing)"
+    of = judgment.usage.completion_tokens
+    return f"(nothing; {reasoning} of {of} tokens were reasoning)"
 
 
 def _lines(judgments: Iterable[Judgment]) -> list[str]:
@@ -153,6 +174,6 @@ def _lines(judgments: Iterable[Judgment]) -> list[str]:
         assert not isinstance(judgment.outcome, Verdict), "those with a verdict are left out"
         parts = [judgment.trial.id, excerpt(judgment.outcome.reason, _LONGEST)]
         if isinstance(judgment.outcome, Unparsed):
-            parts.append(excerpt(judgment.reply or "", _LONGEST) or "(nothing)")
+            parts.append(excerpt(judgment.reply or "", _LONGEST) or _nothing(judgment))
         lines.append(": ".join(parts))
     return lines

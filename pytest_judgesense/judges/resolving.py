@@ -14,13 +14,16 @@ from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.credentials import (
     Credentials,
     environment_credentials,
     request_credentials,
 )
+from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.errors import (
+    JudgeError,
     UsageError,
     did_you_mean,
     reason_of,
@@ -405,6 +408,33 @@ def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
         return "", None
     name = spec.api_key_env or provider_of(spec).default_key_env
     return name, os.environ.get(name)
+
+
+def missing_key(spec: JudgeSpec) -> JudgeError | None:
+    """The error of a judge, or of who repairs its replies, whose key is not in the environment.
+
+    A variable that is set to nothing holds none, as in CI where a secret is not given. An endpoint
+    on this machine needs none, and a function only one that its table names.
+    """
+    name, key = key_of(spec)
+    if spec.provider == "callable" and spec.api_key_env:
+        name, key = spec.api_key_env, os.environ.get(spec.api_key_env)
+    if name and not key and not _is_on_this_machine(spec):
+        asked = base_url_of(spec) if spec.provider != "callable" else spec.model
+        return JudgeError(
+            f"{name} is not set: judge {spec.name!r} has no key, and nobody was asked",
+            found=f"no environment variable {name}",
+            expected=f"the key of {asked} in {name}; what is recorded needs none",
+            remedy=f"export {name}=..., or name another variable by api_key_env",
+        )
+    repairer = spec.repair.spec if spec.repair else None
+    return missing_key(repairer) if repairer else None
+
+
+def _is_on_this_machine(spec: JudgeSpec) -> bool:
+    if spec.provider == "callable":
+        return False
+    return is_loopback(urlsplit(base_url_of(spec)).hostname or "")
 
 
 def base_url_of(spec: JudgeSpec) -> str:

@@ -143,6 +143,7 @@ class SessionCalls:
         self._here: dict[Path, AskedTrials] = {}
         self._errors: dict[tuple[str, ...], JudgesenseError] = {}
         self._look_ups: dict[str, dict[str, Exchange]] = {}
+        self._told: dict[tuple[str, str], str] = {}
 
     def on(self, cassette: Path) -> AskedTrials:
         """The trials called on a cassette by any process; call it while holding the cassette."""
@@ -156,6 +157,26 @@ class SessionCalls:
         Another process makes them itself.
         """
         return self._look_ups.setdefault(judge, {})
+
+    def tells(self, topic: str, judge: str, place: str) -> bool:
+        """Whether ``place`` is where the session says something of a judge that it says once.
+
+        The first place that asks is, and no other process says it once more.
+        """
+        key = topic, judge
+        if key not in self._told:
+            self._told[key] = place if self._is_first(key) else ""
+        return self._told[key] == place
+
+    def _is_first(self, key: tuple[str, ...]) -> bool:
+        """Whether no other process has asked for ``key``."""
+        if self._folder is None:
+            return True
+        try:
+            (self._folder / f"told-{text_id(json.dumps(key))}").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
     def error(self, *key: str) -> JudgesenseError | None:
         """The error that was noted under ``key``, by this process or another."""

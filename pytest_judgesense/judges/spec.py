@@ -25,6 +25,8 @@ JudgeFunction: TypeAlias = Callable[..., Any]
 
 # Tokens of a reply, for judges that declare no number.
 DEFAULT_BUDGET: Final = 256
+# Providers whose judges run on this machine, and cost nothing.
+FREE: Final = ("embedded", "local")
 _PROVIDER_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 # Names of devices on Windows, in every folder and with any suffix.

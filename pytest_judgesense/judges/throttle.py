@@ -29,7 +29,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -158,7 +158,9 @@ def _code(body: str) -> str | None:
 class Deadline:
     """When a session stops calling: no call begins, and no wait for one continues.
 
-    It passes with its time, or when the session is interrupted. Calls under way come to their end.
+    It passes with its time, or when the session is interrupted. Calls under way come to their end,
+    and so does a function that has started, with the requests that it still makes: cut between two
+    of them, it would be asked for both again.
     """
 
     def __init__(self, seconds: float | None = None, left_s: float | None = None) -> None:
@@ -211,14 +213,35 @@ class Deadline:
 NO_DEADLINE: Final = Deadline()
 
 
+def stopping(deadline: Deadline, judges: Sequence[JudgeSpec]) -> Callable[[], float]:
+    """What lets no call of ``judges`` begin any more, and returns how long one may be under way."""
+    repairers = (judge.repair.spec for judge in judges if judge.repair)
+    seconds = [judge.timeout_s for judge in (*judges, *repairers) if judge is not None]
+
+    def stop() -> float:
+        deadline.interrupt()
+        return max(seconds, default=0.0)
+
+    return stop
+
+
 class Budget:
     """The limits that the user sets to the calls of a session, and the calls so far: here, none."""
 
     def __init__(self, deadline: Deadline = NO_DEADLINE) -> None:
         self.deadline = deadline
 
-    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
+    def take(
+        self,
+        spec: JudgeSpec,
+        most_usd: float | None,
+        *,
+        patient: bool = False,
+        begun: bool = False,
+    ) -> bool:
         """Book a call before it is made; at most ``most_usd``, ``None`` where that is not known.
+
+        One of a function that has ``begun`` is made though the deadline has passed.
 
         Returns:
             Whether it may be made now. If not (only to the ``patient``, who can wait), it may be
@@ -309,8 +332,16 @@ class SessionBudget(Budget):
         """The cost of the calls so far; not known if processes share a limit."""
         return self._here.usd
 
-    def take(self, spec: JudgeSpec, most_usd: float | None, *, patient: bool = False) -> bool:
-        self.deadline.check()
+    def take(
+        self,
+        spec: JudgeSpec,
+        most_usd: float | None,
+        *,
+        patient: bool = False,
+        begun: bool = False,
+    ) -> bool:
+        if not begun:
+            self.deadline.check()
         if self._max_cost is not None and most_usd is None:
             raise _unpriced(spec)
         most = most_usd or 0.0
@@ -545,6 +576,11 @@ class Throttle:
         return max(self._spec.timeout_s if self._turns.under_way else 0.0, beside)
 
     @property
+    def timeout_s(self) -> float:
+        """The most seconds that a call may take."""
+        return max([self._spec.timeout_s, *(each.timeout_s for each in self._beside.values())])
+
+    @property
     def concurrency(self) -> int:
         """How many calls may be under way now."""
         return self._turns.limit
@@ -589,7 +625,7 @@ class Throttle:
             # As in `permit`, without what a context manager costs for each call.
             await self._turns.take(self.budget.deadline)
             try:
-                await self._not_paused()
+                await self._not_paused(self.budget.deadline)
                 started = time.monotonic()
                 await self.admitted(tokens, most_usd)
                 spent = most_usd  # the cost of an aborted call is unknown
@@ -634,15 +670,19 @@ class Throttle:
         return replace(last, retried=retrying.statistics["attempt_number"] - 1)
 
     @asynccontextmanager
-    async def permit(self) -> AsyncIterator[float]:
+    async def permit(self, *, begun: bool = False) -> AsyncIterator[float]:
         """A permit for one call; yields the moment at which it was given.
 
+        One of a trial that has ``begun`` is given though the deadline has passed.
+
         Raises:
+            LimitReached: the deadline has passed.
             JudgeError: the judge has been found not to be askable.
         """
-        await self._turns.take(self.budget.deadline)
+        deadline = NO_DEADLINE if begun else self.budget.deadline
+        await self._turns.take(deadline)
         try:
-            await self._not_paused()
+            await self._not_paused(deadline)
             yield time.monotonic()
         finally:
             await self._give_turn()
@@ -653,30 +693,31 @@ class Throttle:
         finally:
             self._turns.give()
 
-    async def admitted(self, tokens: int, most_usd: float | None) -> None:
-        """Wait until a call is in pace and booked.
+    async def admitted(self, tokens: int, most_usd: float | None, *, begun: bool = False) -> None:
+        """Wait until a call is in pace and booked; ``begun`` as of `permit`.
 
         Raises:
             LimitReached: it would pass a limit of the user.
             JudgeError: the judge has been found not to be askable.
         """
+        deadline = NO_DEADLINE if begun else self.budget.deadline
         if self._requests or self._tokens:
-            async with self.budget.deadline.waiting():
+            async with deadline.waiting():
                 if self._requests:
                     await self._requests.take(1)
                 if self._tokens:
                     await self._tokens.take(tokens)
-        await self._not_paused()
+        await self._not_paused(deadline)
         # Bookings of a process that died remain: other processes wait for calls in flight to become
         # cheaper no longer than one call may take.
         until = time.monotonic() + self._spec.timeout_s
         while not self.budget.take(  # noqa: ASYNC110 - other processes book, and set no event
-            self._spec, most_usd, patient=time.monotonic() < until
+            self._spec, most_usd, patient=time.monotonic() < until, begun=begun
         ):
             await asyncio.sleep(0.02)
 
-    async def _sleep(self, seconds: float) -> None:
-        async with self.budget.deadline.waiting():
+    async def _sleep(self, seconds: float, deadline: Deadline | None = None) -> None:
+        async with (deadline or self.budget.deadline).waiting():
             await asyncio.sleep(seconds)
 
     def learn(self, attempt: Answer, started: float) -> None:
@@ -710,12 +751,12 @@ class Throttle:
             self._answered, self._endings = True, 0
             self._turns.add()
 
-    async def _not_paused(self) -> None:
+    async def _not_paused(self, deadline: Deadline) -> None:
         """Wait as long as the endpoint has asked for; raise if the judge or the time has ended."""
-        self.budget.deadline.check()
+        deadline.check()
         while self.ended is None and self._paused_until > time.monotonic():
             left = self._paused_until - time.monotonic()  # it may grow meanwhile
-            await self._sleep(left * random.uniform(1.0, 1.1))
+            await self._sleep(left * random.uniform(1.0, 1.1), deadline)
         if self.ended is not None:
             # One error, raised in many tasks, would collect all their frames.
             raise self.ended.with_traceback(None)

@@ -7,12 +7,12 @@ Cohere's, Ollama's, whole or as an event stream. Other formats are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import CALL, Exchange, as_bytes
 from pytest_judgesense.limits import json_value
-from pytest_judgesense.trial import Usage
+from pytest_judgesense.trial import MOST, Usage
 
 # Paths of keys, the first that is there counts.
 _PROMPT: Final = (
@@ -32,6 +32,45 @@ _COMPLETION: Final = (
     "response.usage.output_tokens",
     "usageMetadata.candidatesTokenCount",
     "eval_count",
+)
+_REASONING: Final = (
+    "usage.completion_tokens_details.reasoning_tokens",
+    "usage.output_tokens_details.reasoning_tokens",
+    "response.usage.output_tokens_details.reasoning_tokens",
+    "usage.reasoning_tokens",
+    "usageMetadata.thoughtsTokenCount",
+)
+_TOTAL: Final = (
+    "usage.total_tokens",
+    "response.usage.total_tokens",
+    "usageMetadata.totalTokenCount",
+)
+# How the ends of replies are called that their length ended, by the places where APIs say it.
+_ENDED_BY_LENGTH: Final = {
+    "choices.0.finish_reason": "length",
+    "incomplete_details.reason": "max_output_tokens",
+    "response.incomplete_details.reason": "max_output_tokens",
+    "stop_reason": "max_tokens",
+    "delta.stop_reason": "max_tokens",
+    "candidates.0.finishReason": "MAX_TOKENS",
+    "done_reason": "length",
+}
+# Where the texts of replies are; ``*`` is each part of a list.
+_TEXTS: Final = (
+    "choices.0.message.content",
+    "choices.0.message.content.*.text",
+    "choices.0.message.tool_calls.0",
+    "choices.0.delta.content",
+    "choices.0.text",
+    "output.*.content.*.text",
+    "response.output.*.content.*.text",
+    "content.*.text",
+    "content.*.input",
+    "delta.text",
+    "delta.partial_json",
+    "candidates.0.content.parts.*.text",
+    "message.content",
+    "response",
 )
 _SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "temperature": ("temperature", "generationConfig.temperature", "options.temperature"),
@@ -86,13 +125,79 @@ def fault_of_api(status: int, body: str | bytes) -> str | None:
     return None
 
 
+def ended_without_text(exchanges: Iterable[Exchange]) -> set[str]:
+    """The trials of which the last reply has no text, because its length ended it."""
+    ended: dict[str, bool] = {}
+    for exchange in exchanges:
+        if exchange.request.method != CALL and not exchange.returns and exchange.answers:
+            ended[exchange.trial] = _is_without_text(exchange.response.body)
+    return {trial for trial, is_without_text in ended.items() if is_without_text}
+
+
+def with_reasoning(value: Mapping[str, Any], prompt: int | None, completion: int | None) -> Usage:
+    """The tokens of a response that states these of the prompt and of the reply.
+
+    Some APIs count reasoning within the reply, as OpenAI's; others beside it, as Gemini's, and
+    then the total tells. A compatible endpoint may state the total alone.
+    """
+    return _counted(prompt, completion, _count(_first(value, _REASONING), None), value)
+
+
+def _counted(
+    prompt: int | None, completion: int | None, reasoning: int | None, value: Mapping[str, Any]
+) -> Usage:
+    total, beside = _count(_first(value, _TOTAL), None), None
+    if total is not None and prompt is not None:
+        beside = total - prompt - (completion or 0)
+    if reasoning is None and beside is not None and beside > 0 and completion is not None:
+        reasoning = beside
+    if reasoning is not None and (completion is None or (beside is not None and beside > 0)):
+        completion = (completion or 0) + reasoning
+    return Usage(prompt, completion, reasoning)
+
+
 def _usage(body: str | bytes) -> Usage | None:
     """The tokens of an answer: of a stream, the last numbers that it gives."""
-    prompt = completion = None
+    prompt = completion = reasoning = None
+    last: Mapping[str, Any] = {}
     for event in _objects(body):
         prompt = _count(_first(event, _PROMPT), prompt)
         completion = _count(_first(event, _COMPLETION), completion)
-    return None if prompt is None and completion is None else Usage(prompt, completion)
+        reasoning = _count(_first(event, _REASONING), reasoning)
+        last = event if _first(event, _TOTAL) is not None else last
+    if prompt is None and completion is None:
+        return None
+    return _counted(prompt, completion, reasoning, last)
+
+
+def _is_without_text(body: str | bytes) -> bool:
+    """Whether a response, or the events of one, ended by its length before any text of a reply."""
+    by_length = False
+    for event in _objects(body):
+        if any(
+            isinstance(text, dict) or (isinstance(text, str) and text.strip())
+            for path in _TEXTS
+            for text in _all_at(event, path.split("."))
+        ):
+            return False
+        by_length = by_length or any(
+            end in _all_at(event, path.split(".")) for path, end in _ENDED_BY_LENGTH.items()
+        )
+    return by_length
+
+
+def _all_at(value: Any, path: Sequence[str]) -> list[Any]:
+    """What stands at a path of keys and places; none of the thoughts that an API sends along."""
+    if not path:
+        return [value]
+    key, *rest = path
+    if key == "*":
+        parts = value if isinstance(value, list) else []
+        shown = (p for p in parts if isinstance(p, dict) and not p.get("thought"))
+        return [text for part in shown for text in _all_at(part, rest)]
+    if key.isdigit():
+        return _all_at(value[int(key)], rest) if isinstance(value, list) and value else []
+    return _all_at(value[key], rest) if isinstance(value, dict) and key in value else []
 
 
 def _objects(body: str | bytes) -> Iterator[Mapping[str, Any]]:
@@ -127,4 +232,4 @@ def _first(value: Mapping[str, Any], paths: Iterable[str]) -> Any:
 
 
 def _count(value: Any, before: int | None) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else before
+    return value if isinstance(value, int) and 0 <= value <= MOST else before

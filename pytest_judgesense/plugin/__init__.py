@@ -115,8 +115,15 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Leave what a worker has to tell, before xdist says that all is collected."""
+    """Leave what a worker has to tell, before xdist says that all is collected.
+
+    Where judges are asked, note which: a key that is missing is found before the first call.
+    """
     state = session.config.stash.get(STATE, None)
+    if state and state.settings.asks and state.measures:
+        from pytest_judgesense.plugin.collection import note_selected
+
+        note_selected(state, session.items)
     if state and state.is_worker:
         state.tell_limits_of_markers(session.items)
 

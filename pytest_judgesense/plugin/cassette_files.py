@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.cassettes.writing import RecordingCassette, holds
 from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecording
+from pytest_judgesense.files import read_bytes
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.plugin.live_saving import saving_of
+from pytest_judgesense.plugin.live_saving import saving_of, unfinished_folder
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
+
+# Clocks of two machines may differ, and so may what they take for UTC.
+_MOST_DAYS_AHEAD: Final = 1.0
 
 
 def recorder_of(config: pytest.Config) -> Recorder:
@@ -91,6 +96,18 @@ class Recordings:
                 for name in suite.recordings
             }
 
+    def keep_unfinished(self, cassettes: Iterable[Path]) -> None:
+        """Keep what a limit ended in a live session with a history, see `unfinished_folder`."""
+        if (folder := unfinished_folder(self.settings, self.shared)) is None:
+            return
+        assert self.shared.live_folder, "a live session has a folder for its calls"
+        for path in cassettes:
+            if path.exists():
+                kept = folder / path.relative_to(self.shared.live_folder)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                replace_content(kept, read_bytes(path))
+                self.written.add(kept)
+
     def remove_shown(self, credentials: Credentials) -> None:
         """Remove credentials that requests have shown later from everything that was recorded."""
         for path in sorted(self.written):
@@ -100,18 +117,28 @@ class Recordings:
                 RecordingCassette(path, secrets=credentials).remove_shown()
 
     def refuse_old(
-        self, recorded_at: str | None, cassette: Path | None, recorded: str, command: str
+        self, dates: tuple[str, str] | None, cassette: Path | None, recorded: str, command: str
     ) -> None:
-        """Raise `OldRecording` if the oldest answer is older than ``--judge-max-age``.
+        """Raise `OldRecording` if an answer is older than ``--judge-max-age``, or of the future.
 
-        Recordings of the present session are never too old. For the message ``recorded`` says what
+        Recordings of the present session are never too old. ``dates`` are those of the oldest and
+        the newest answer, ``cassette`` holds the oldest. For the message ``recorded`` says what
         was, and ``command`` records it.
         """
         limit = self.settings.max_age
-        if limit is None or recorded_at is None or self.settings.mode == "live":
+        if limit is None or dates is None or self.settings.mode == "live":
             return
-        instant = datetime.fromisoformat
-        age = (instant(self.shared.started) - instant(recorded_at)) / timedelta(days=1)
+        oldest, newest = dates
+        if (ahead := -self._days_since(newest)) > _MOST_DAYS_AHEAD:
+            raise OldRecording(
+                f"the recording of {recorded} is dated {ahead:.1f} days in the future: "
+                "nothing says how old it is",
+                found=f"an answer of {newest}",
+                expected=f"answers of the last {limit:g} days",
+                remedy=f"if the clock of this machine is right, record it again: {command} "
+                "--judge-mode live --judge-save-live DIR",
+            )
+        age = self._days_since(oldest)
         if age <= limit:
             return
         folder = os.path.relpath(self.settings.cassettes, self.settings.invocation)
@@ -120,11 +147,16 @@ class Recordings:
         raise OldRecording(
             f"the recording of {recorded} is {age:.1f} days old, "
             f"--judge-max-age {limit:g} is passed",
-            found=f"an answer of {recorded_at} in {cassette}",
+            found=f"an answer of {oldest} in {cassette}",
             expected=f"answers of the last {limit:g} days",
             remedy=f"record it again: {command} --judge-mode live --judge-save-live "
             f"{shlex.quote(folder)}",
         )
+
+    def _days_since(self, moment: str) -> float:
+        """The days from then to the beginning of the session; of the future they are negative."""
+        instant = datetime.fromisoformat
+        return (instant(self.shared.started) - instant(moment)) / timedelta(days=1)
 
     def how_to_record(self, judge: JudgeSpec, suite: Suite) -> str:
         return f"record it: {self.command(judge, suite)} --judge-mode record"

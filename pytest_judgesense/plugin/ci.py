@@ -22,7 +22,7 @@ from pytest_judgesense.errors import (
     printable_lines,
     well_formed,
 )
-from pytest_judgesense.files import open_bytes
+from pytest_judgesense.output import append_whole
 from pytest_judgesense.plugin.suite_names import command_of
 
 if TYPE_CHECKING:
@@ -262,8 +262,7 @@ class Failures:
         size = path.stat().st_size if path.exists() else 0
         rest = "The whole of it: --judge-datasheet datasheet.md"
         text = cut(well_formed(markdown(view, self.not_measured)), _MOST_SUMMARY_BYTES - size, rest)
-        with open_bytes(path, "ab") as file:
-            file.write(text.encode("utf-8"))
+        append_whole(path, text)
 
 
 def _place(location: tuple[str, int | None, str], rootdir: Path) -> Iterator[tuple[str, str]]:

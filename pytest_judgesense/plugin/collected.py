@@ -31,7 +31,7 @@ class Collected:
 
     Attributes:
         verified: what asking some trials again has shown.
-        shard: lines about the recorded shard.
+        shard: the lines about what is recorded of a suite in this shard, each a text.
         notes: lines for the screen, where this process has none.
         before: the judgments of a measurement at the revision that is the baseline, if any.
         totals: what the history of live sessions keeps of a measurement, with its sheet, if any.

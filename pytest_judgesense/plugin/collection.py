@@ -26,7 +26,7 @@ from pytest_judgesense.plugin.declared_check import DeclaredCheck, checks_of
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us, usage_error
 from pytest_judgesense.plugin.screen import EVERYTHING, representation
 from pytest_judgesense.plugin.startup import uncollected
-from pytest_judgesense.plugin.state import state_of
+from pytest_judgesense.plugin.state import State, state_of
 from pytest_judgesense.plugin.suite_names import (
     SUFFIX,
     BuiltinArgument,
@@ -225,6 +225,16 @@ class JudgeNode(pytest.Collector):
             item.rivals, item.line = self.rivals, declaration.line
             item.add_marker(getattr(pytest.mark, member.check.name)(**declaration.arguments))
             yield item
+
+
+def note_selected(state: State, items: Iterable[pytest.Item]) -> None:
+    """Let the measurements know which judges the checks that are run ask, on which suites."""
+    asked = {
+        (item.judge.slug, item.suite.name, item.suite.path): (item.judge, item.suite)
+        for item in items
+        if isinstance(item, CheckItem)
+    }
+    state.run.measurements.selected = tuple(asked.values())
 
 
 class CheckItem(pytest.Item):

@@ -227,9 +227,9 @@ def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
             how_to_record=f"record it: {command} --judge-mode record",
             identity=Identity(spec.ignore),
         )
-        oldest = cassette.recorded_of(cassette.trials)
+        dates = cassette.recorded_of(cassette.trials)
         recorded = f"judge {spec.name!r} in this test"
-        recordings.refuse_old(oldest and oldest[0], path, recorded, command)
+        recordings.refuse_old(dates, path, recorded, command)
         askable = AskableJudge(spec, run, cassette, name)
         try:
             yield askable

@@ -9,7 +9,9 @@ a session leaves in such a folder, because it was killed or stopped at a limit, 
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator
+import re
+import shlex
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -106,6 +108,37 @@ def _replace(target: Path, fresh: Path, recorder: Recorder) -> None:
         stop.unlink()
     with suppress(OSError):  # another recording is in it
         fresh.parent.rmdir()
+
+
+def unfinished_folder(settings: Settings, shared: SharedState) -> Path | None:
+    """Where a live session with a history keeps what a limit ended; ``None`` where it does not.
+
+    Beside the history, which takes suites that were asked whole, and of this session alone.
+    """
+    if settings.mode != "live" or settings.save_live is not None or settings.history is None:
+        return None
+    folder = settings.history.with_name(f"{settings.history.name}.unfinished")
+    return folder / re.sub(r"[^0-9T]", "", shared.started.partition("+")[0])
+
+
+def live_answers(settings: Settings, shared: SharedState, cassettes: Iterable[Path]) -> str:
+    """What becomes of the answers of a suite on which a live session reaches a limit.
+
+    They are in ``cassettes``.
+    """
+    if settings.save_live is not None:
+        beside = [path for path in cassettes if path.parent.name.startswith(FOLDER)]
+        if beside:
+            return f"what was paid for is kept in {', '.join(map(str, beside))}"
+        kept = settings.save_live
+    elif (folder := unfinished_folder(settings, shared)) is not None:
+        kept = folder
+    else:
+        return "nothing keeps what was paid for: add --judge-save-live DIR, or --judge-history"
+    return (
+        f"what was paid for is kept in {kept}: with --judge-mode record --judge-cassettes "
+        f"{shlex.quote(str(kept))} only the rest is asked"
+    )
 
 
 def saving_of(settings: Settings, shared: SharedState) -> LiveSaving | None:

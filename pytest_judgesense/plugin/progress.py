@@ -134,6 +134,12 @@ class Progress:
         if self._measuring is not None:
             self._measuring.decided = checks, of
 
+    @property
+    def left(self) -> int | None:
+        """How many trials of the measurement have no answer yet; ``None`` before it asks."""
+        under = self._measuring
+        return None if under is None else under.total - (under.done - under.failed)
+
     def tick(self) -> None:
         """Write a line if one is due; called repeatedly by waiting code."""
         under, now = self._measuring, time.monotonic()

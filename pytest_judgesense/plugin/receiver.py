@@ -6,6 +6,7 @@ Its hooks are registered apart, because a report has no config.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.plugin.messages import usage_error
 from pytest_judgesense.plugin.screen import columns_of
 from pytest_judgesense.plugin.timeouts import limit_of_session
-from pytest_judgesense.plugin.workers import Following, interrupt_workers, line_left
+from pytest_judgesense.plugin.workers import Following, hold_session, interrupt_workers, line_left
 
 if TYPE_CHECKING:
     from pytest_judgesense.cassettes.credentials import Credentials
@@ -37,6 +38,7 @@ class Receiver:
         removed: names of the credentials that were removed from what was recorded.
         skipped: names of those that were not, each with the reason.
         was_interrupted: whether Ctrl-C or a signal ended the session.
+        release_session: releases what tells workers that this process lives; once they ended.
     """
 
     def __init__(self, session: Session) -> None:
@@ -48,6 +50,7 @@ class Receiver:
         self.removed: set[str] = set()
         self.skipped: dict[str, str] = {}
         self.was_interrupted = False
+        self.release_session: Callable[[], None] = lambda: None
         self._has_reports = False
         self._following: Following | None = None
         self._before: str | None = None
@@ -95,7 +98,9 @@ class Receiver:
         """Send a worker the shared state of the session: live recordings, calls, limits."""
         own = self._session
         if own.settings.mode != "replay" and own.shared.session_folder is None:
-            own.shared = own.shared._replace(session_folder=own.made_folder("session"))
+            folder = own.made_folder("session")
+            own.shared = own.shared._replace(session_folder=folder)
+            self.release_session = hold_session(Path(folder))
         each = getattr(own.config.option, "dist", None) == "each"
         node.workerinput["judgesense"] = own.shared._replace(
             each=each, columns=columns_of(own.config)

@@ -160,8 +160,8 @@ class SessionFiles:
             measured=measured,
         )
         try:
-            if measured and append_session(path, live):
-                outputs.written.append(f"session appended: {path}")
+            if measured:
+                outputs.written += append_session(path, live)
         except JudgesenseError as error:
             outputs.failed(f"the session is not in the history {path}", error)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,11 @@ import pytest
 
 from pytest_judgesense.asking import Asking, Inquiry
 from pytest_judgesense.carrying_over import Plans
-from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
+from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
+from pytest_judgesense.cassettes.storage import replace_content
 from pytest_judgesense.checks.early_stop import Stopping
+from pytest_judgesense.checks.judgment_words import reason_lines
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.errors import (
     JudgeError,
@@ -29,7 +33,12 @@ from pytest_judgesense.judges.client import imported
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
 from pytest_judgesense.judges.loop import AskingLoop, current_runner
 from pytest_judgesense.judges.prompts import suite_for_judge
-from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
+from pytest_judgesense.judges.resolving import (
+    credentials_of,
+    declared_judges,
+    missing_key,
+    resolve_judges,
+)
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, SessionBudget, Throttle
@@ -39,6 +48,7 @@ from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin import workers
 from pytest_judgesense.plugin.cassette_files import Recordings
 from pytest_judgesense.plugin.collected import Collected
+from pytest_judgesense.plugin.live_saving import live_answers
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.plugin.startup import uncollected
@@ -46,7 +56,7 @@ from pytest_judgesense.plugin.suite_names import split_name
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites, suite_file
 from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.planning import Shard, plan_trials
+from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -60,6 +70,7 @@ class Measurements:
         interrupted: what Ctrl-C interrupted and how much of it is recorded, one line each.
         shard: the part of each suite that is recorded; ``None`` where all of it is measured.
         stopping_of: the checks that must be decided for an early stop, of a judge on a suite.
+        selected: the judges and suites of the checks that are run, known after the collection.
         alone: whether no test in Python runs in this session, whose garbage would be its author's.
     """
 
@@ -76,9 +87,11 @@ class Measurements:
         self.recordings = recordings
         self.interrupted: list[str] = []
         self.alone = False
+        self.selected: Sequence[tuple[JudgeSpec, Suite]] = ()
         self.shard = Shard(*settings.shard) if settings.shard else None
         self.stopping_of: Callable[[JudgeSpec, Suite, Progress], Stopping | None]
         self._config, self._settings, self._collected = config, settings, collected
+        self._shared = shared
         self.credentials = collected.credentials
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
         self._shards: dict[tuple[str, str, Path], list[str]] = {}
@@ -112,11 +125,12 @@ class Measurements:
         self._asking.look()
         self._progress.tick()
 
-    def _stop(self) -> None:
+    def _stop(self) -> float:
         self._asking.stop()
         self._budget.deadline.interrupt()
-        longest = max((throttle.longest_s for throttle in self._throttles.values()), default=0.0)
-        self._progress.interrupted(longest)
+        throttles = self._throttles.values()
+        self._progress.interrupted(max((each.longest_s for each in throttles), default=0.0))
+        return max((each.timeout_s for each in throttles), default=0.0)
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
         """The judges of this session for a test or file at ``start``."""
@@ -190,13 +204,17 @@ class Measurements:
                 recorded = record(
                     judge, suite, cassettes, self.loop, part, asking=asking, mode=mode
                 )
-            clusters = len({trial.cluster for trial in part})
-            line = (
-                f"judge {judge.name}, suite {suite.name}, shard {shard}: {recorded.answered} of "
-                f"{len(part)} trials recorded, of {clusters} clusters"
-            )
-            self._shards[key] = [line, *(f"  {notice}" for notice in recorded.notices)]
-            self._collected.shard += self._shards[key]
+                clusters = len({trial.cluster for trial in part})
+                line = (
+                    f"judge {judge.name}, suite {suite.name}, shard {shard}: "
+                    f"{recorded.answered} of {len(part)} trials recorded, of {clusters} clusters"
+                )
+                reasons = [*reason_lines(recorded.failed)]
+                lines = [line, *(f"  {notice}" for notice in (*reasons, *recorded.notices))]
+                self._collected.shard.append("\n".join(lines))
+                if part and not recorded.answered:
+                    raise _nothing_recorded(judge, suite, shard, reasons)
+            self._shards[key] = lines
         return f"{self._shards[key][0]}; joined by `judgesense merge`, all shards are measured"
 
     def once(self, judge: JudgeSpec, suite: Suite) -> Measurement:
@@ -240,7 +258,7 @@ class Measurements:
         if self._settings.verify is not None:
             self._verify(measurement, self._settings.verify)
         self.recordings.refuse_old(
-            measurement.recorded and measurement.recorded[0],
+            measurement.recorded,
             measurement.oldest,
             f"judge {judge.name!r} on suite {suite.name}",
             self.recordings.command(judge, suite),
@@ -253,6 +271,8 @@ class Measurements:
     ) -> Iterator[tuple[dict[str, Path], Asking]]:
         """The cassettes of a suite and how it is called; the session remembers errors."""
         own_suite = suite_for_judge(suite, judge)
+        if (without_key := self._without_key) is not None and self._has_to_ask(judge, own_suite):
+            raise without_key
         with (
             self.recordings.recordings(judge, own_suite) as cassettes,
             self._progress.of(judge, suite, self.throttle(judge)) as watch,
@@ -271,11 +291,14 @@ class Measurements:
                 registry=self.registry,
                 trust=self.trust,
                 proves=self._settings.mode == "record" or self._settings.save_live is not None,
+                live_answers=live_answers(self._settings, self._shared, cassettes.values()),
                 plans=Plans(self._settings.rootdir, self._settings.cassettes, self.registry.forms),
             )
             try:
                 yield cassettes, asking
             except JudgesenseError as raised:
+                if isinstance(raised, LimitReached):
+                    self.recordings.keep_unfinished(cassettes.values())
                 kinds = self.registry.forms
                 error = self.recordings.with_what_is_recorded(raised, judge, suite, kinds)
                 self._session.note_error(error, *key)
@@ -284,9 +307,34 @@ class Measurements:
                     raise
                 raise error from None
             except KeyboardInterrupt:
-                if self._settings.mode == "record":
-                    self.interrupted.append(_recorded_line(judge, own_suite, cassettes.values()))
+                if self._settings.mode == "record" and (left := self._progress.left) is not None:
+                    self.interrupted.append(_recorded_line(judge, own_suite, left))
                 raise
+
+    @cached_property
+    def _without_key(self) -> JudgeError | None:
+        """The error of a judge without a key that a selected check has to ask, before any call."""
+        for judge, suite in self.selected if self._settings.asks else ():
+            error = missing_key(judge)
+            if error is not None and self._has_to_ask(judge, suite_for_judge(suite, judge)):
+                return error
+        return None
+
+    def _has_to_ask(self, judge: JudgeSpec, own_suite: Suite) -> bool:
+        """Whether not all is recorded, as far as that is known before a request is made."""
+        if self._settings.mode == "live":
+            return True
+        planned = plan_trials(own_suite)
+        trials = planned if self.shard is None else self.shard.part(planned)
+        opened = {
+            name: ReplayingCassette(
+                self.recordings.cassette(judge, f"{name}.jsonl"),
+                secrets=credentials_of(judge, self.credentials),
+                identity=Identity(judge.ignore),
+            )
+            for name in own_suite.recordings
+        }
+        return not all(opened[recording_of(trial.id)].complete(trial.id) for trial in trials)
 
     def throttle(self, judge: JudgeSpec) -> Throttle:
         if judge.slug not in self._throttles:
@@ -359,15 +407,19 @@ async def _imported(judge: JudgeSpec) -> JudgeFunction:
     return await imported(judge, runner)
 
 
-def _recorded_line(judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path]) -> str:
-    """How much of a suite is recorded."""
-    answered = {
-        exchange.trial
-        for path in cassettes
-        for exchange in read_exchanges(path)
-        if exchange.answers
-    }
-    planned = [trial.id for trial in plan_trials(suite)]
-    recorded = sum(trial in answered for trial in planned)
-    counted = f"{recorded} of {len(planned)} trials recorded"
+def _nothing_recorded(
+    judge: JudgeSpec, suite: Suite, shard: Shard, reasons: Sequence[str]
+) -> JudgeError:
+    return JudgeError(
+        f"nothing of shard {shard} of suite {suite.name} could be recorded of judge {judge.name!r}",
+        found="; ".join(reasons),
+        expected="a reply to some trial at least",
+        remedy="mend what the reason names, and record the shard again",
+    )
+
+
+def _recorded_line(judge: JudgeSpec, suite: Suite, left: int) -> str:
+    """How much of a suite is recorded where so many of its trials are ``left``."""
+    planned = len(plan_trials(suite))
+    counted = f"{planned - left} of {planned} trials recorded"
     return f"judge {judge.name}, suite {suite.name}: {counted}, not replayed for a proof"

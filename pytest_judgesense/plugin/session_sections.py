@@ -117,7 +117,8 @@ class SessionSections:
     def _shard_lines(self) -> Iterator[str]:
         settings = self._settings
         if self._receiver.shard and settings.shard is not None:
-            yield from sorted(self._receiver.shard)
+            for lines in sorted(self._receiver.shard):
+                yield from lines.split("\n")
             folder = settings.save_live or settings.cassettes
             yield f"recorded in {folder}: a part, no check was decided. When all shards are there:"
             folders = "OTHER-FOLDERS " * (settings.shard[1] > 1)

@@ -160,6 +160,7 @@ class State(Session):
         for name in ("run", "files"):
             vars(self).pop(name, None)
         self.receiver.parts = []
+        self.receiver.release_session()
         for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
 

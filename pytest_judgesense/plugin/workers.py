@@ -9,7 +9,8 @@ That the session was interrupted (the first Ctrl-C or SIGTERM): calls in flight 
 process that makes them starts no more, waits for those in flight (each is bounded by its
 ``timeout_s``), and then ends as pytest does; a second interrupt ends it at once. The controller,
 which alone receives SIGTERM, tells the workers, and waits while one of them is calling. A worker
-whose controller was killed stops in the same way.
+whose controller was killed stops in the same way. That a process lives is told by a lock that it
+holds: the system releases it at its end, whatever becomes of its number or of its parent's.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.display import write_line
 from pytest_judgesense.output import replace_text
 
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
 _PROGRESS: Final = "progress-{}.json"
-_ASKING: Final = "asking-{}"
+_ASKING: Final = "asking-{}.lock"
+_CONTROLLER: Final = "controller.lock"
 _INTERRUPTED: Final = "interrupted"
 _BEFORE: Final = "before"
 # Between the lines of a measurement; on a terminal the first one comes at once.
@@ -50,7 +55,8 @@ class Trace:
 
     def remove(self) -> None:
         if self._file is not None:
-            self._file.unlink(missing_ok=True)
+            with suppress(OSError):  # Windows removes no file that the controller is reading
+                self._file.unlink()
 
 
 class Following:
@@ -93,27 +99,30 @@ def line_left(folder: Path) -> str | None:
     return None
 
 
+def hold_session(folder: Path) -> Callable[[], None]:
+    """Hold what tells the workers that their controller lives; call the result to release it."""
+    lock = _lock_at(folder / _CONTROLLER)
+    lock.acquire()
+    return lock.release
+
+
 class AskingNote:
     """A worker's note that it is making calls; without a shared ``folder`` it does nothing."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._controller = os.getppid()
+        self._lock = folder and _lock_at(folder / _ASKING.format(os.getpid()))
         self._stopped = False
 
     @contextmanager
     def shown(self) -> Iterator[None]:
         """Say so for the time of this block; raises as `look`."""
-        if self._folder is None:
+        if self._lock is None:
             yield
             return
-        file = self._folder / _ASKING.format(os.getpid())
-        file.touch()
-        try:
+        with self._lock:
             self.look()
             yield
-        finally:
-            file.unlink(missing_ok=True)
 
     def look(self) -> None:
         """Raise ``KeyboardInterrupt`` if the controller was interrupted or killed, until `stop`."""
@@ -121,7 +130,7 @@ class AskingNote:
             return
         if (self._folder / _INTERRUPTED).exists():
             raise KeyboardInterrupt("the session was interrupted")
-        if os.getppid() != self._controller:  # nobody would report what is paid from here on
+        if not _is_held(self._folder / _CONTROLLER):  # nobody would report what is paid from here
             raise KeyboardInterrupt("the controller of the session has ended")
 
     def stop(self) -> None:
@@ -131,14 +140,28 @@ class AskingNote:
 
 def interrupt_workers(folder: Path) -> None:
     """Tell the workers of a session to stop, and wait until none of them is making calls."""
-
-    def lives(file: Path) -> bool:
-        with suppress(OSError):
-            os.kill(int(file.name.rpartition("-")[2]), 0)
-            return True
-        return False
-
     (folder / _INTERRUPTED).touch()
     until = time.monotonic() + LONGEST_WAIT_S
-    while any(map(lives, folder.glob(_ASKING.format("*")))) and time.monotonic() < until:
+    while any(map(_is_held, folder.glob(_ASKING.format("*")))) and time.monotonic() < until:
         time.sleep(_LOOK_UP_S)
+
+
+def _lock_at(path: Path) -> BaseFileLock:
+    from filelock import FileLock  # no replay needs it
+
+    return FileLock(path, thread_local=False)
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a process that lives holds the lock at ``path``."""
+    from filelock import Timeout
+
+    if not path.exists():  # nor is its folder made anew
+        return False
+    lock = _lock_at(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False

@@ -28,7 +28,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from pytest_judgesense.replies.formal import formal
+from pytest_judgesense.replies.formal import formal, from_last_object
 from pytest_judgesense.replies.spellings import Labels, ParseOutcome, labels_of
 from pytest_judgesense.replies.statements import Weight, decision
 from pytest_judgesense.replies.text import (
@@ -37,18 +37,20 @@ from pytest_judgesense.replies.text import (
     ends_abruptly,
     only_begins,
     tidy,
+    under_bare_thought,
     without_markup,
     without_thinking,
 )
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
 
-_CUT_OFF: Final = Unparsed("cut off before the verdict")
+CUT_OFF: Final = Unparsed("cut off before the verdict")
 # Verdicts that a space need not permit.
 _OPTIONAL: Final = {TIE: "tie", ABSTAIN: "abstention"}
 # Characters of a reply that is worth keeping with its verdict.
 _SHORT: Final = 80
 _ITEM_NUMBER: Final = re.compile(r"(?m:^)[^\w\n]{0,3}\d{1,2}\.\Z")
+_PARAGRAPH_ENDS: Final = re.compile(r"\n[^\S\n]*\n")
 # A reply of so few words that is cut after a label was cut after its verdict ("Answer: A").
 _FEW_WORDS: Final = 6
 
@@ -67,7 +69,7 @@ def parse_reply(
         The verdict (a label of ``space``, ``tie`` or ``abstain``), or `Unparsed`.
     """
     if text is None or not text.strip():
-        return Unparsed("empty reply")
+        return CUT_OFF if truncated else Unparsed("empty reply")
     read = _read if len(text) <= _SHORT else _read.__wrapped__
     return read(text, labels_of(space), space.verdicts, truncated)
 
@@ -78,14 +80,31 @@ def _read(
 ) -> Verdict | Unparsed:
     answer, still_thinking = without_thinking(text)
     if still_thinking:
-        return _CUT_OFF
+        concluded = None if truncated else _concluded(under_bare_thought(text) or "", labels)
+        return CUT_OFF if concluded is None else _permitted(concluded, verdicts)
     symbols, candidates = labels.symbols, labels.candidates
     words = both_ends(tidy(both_ends(answer), symbols, candidates=candidates))
     whole = labels.read_several(words)
     if truncated and isinstance(whole, Verdict) and (labels.extends(words) or only_begins(words)):
-        return _CUT_OFF
+        return CUT_OFF
     stated = whole or _stated(words, labels, truncated=truncated)
     return _unstated(words, verdicts, truncated) if stated is None else _permitted(stated, verdicts)
+
+
+def _concluded(thinking: str, labels: Labels) -> ParseOutcome | None:
+    """The verdict that ends thinking of which the end is not known; ``None`` without one.
+
+    The last JSON object that begins a line, the last line or the last paragraph: the first of them
+    that is a verdict, or that states one as such. What ends in mid-sentence states none.
+    """
+    last_line = thinking.rstrip().rpartition("\n")[2]
+    last_paragraph = _PARAGRAPH_ENDS.split(thinking.strip())[-1]
+    for answer in (from_last_object(thinking), last_line, last_paragraph):
+        words = both_ends(tidy(answer, labels.symbols, candidates=labels.candidates))
+        stated = words and (labels.read_several(words) or _stated(words, labels, truncated=True))
+        if stated:
+            return stated
+    return None
 
 
 def _stated(words: str, labels: Labels, *, truncated: bool) -> ParseOutcome | None:
@@ -123,4 +142,4 @@ def _unstated(words: str, verdicts: tuple[str, ...], truncated: bool) -> Verdict
         return _permitted(Verdict(ABSTAIN), verdicts)
     if refuses(words):
         return Unparsed("refusal")
-    return _CUT_OFF if truncated or ends_abruptly(words) else Unparsed("no verdict")
+    return CUT_OFF if truncated or ends_abruptly(words) else Unparsed("no verdict")

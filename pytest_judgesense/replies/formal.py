@@ -18,6 +18,7 @@ from pytest_judgesense.replies.statements import StatedVerdict, Weight, announce
 from pytest_judgesense.replies.text import (
     UNREADABLE,
     is_block_name,
+    under_bare_thought,
     without_markup,
     without_thinking,
 )
@@ -161,6 +162,8 @@ def stated_objects(
         `Unparsed`, with the reason why there is none.
     """
     answer, still_thinking = without_thinking(text)
+    if not truncated and (concluded := from_last_object(under_bare_thought(text) or "")):
+        answer, still_thinking = concluded, False
     objects = [] if still_thinking else list(json_objects(answer))
     stated = [(a, b, outcome) for a, b, value in objects if value and (outcome := read(value))]
     if stated:
@@ -181,6 +184,16 @@ def stated_objects(
     else:
         reason = "truncated JSON" if truncated else "no JSON object"
     return Unparsed(reason)
+
+
+def from_last_object(text: str) -> str:
+    """``text`` from the last whole JSON object on that begins a line; empty without one."""
+    starts = [
+        start
+        for start, _, value in json_objects(text)
+        if value is not None and not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    ]
+    return text[starts[-1] :] if starts else ""
 
 
 def verdict_place(text: str) -> int | None:

@@ -67,7 +67,7 @@ _THINKING: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 # Some servers leave the name of a thinking block alone: where it ends is not known.
-_BARE_THOUGHT: Final = re.compile(r"\s{0,9}(?:thought|thinking)\n", re.IGNORECASE)
+_BARE_THOUGHT: Final = re.compile(r"\s{0,9}(?:thought|thinking)[^\S\n]{0,9}\n", re.IGNORECASE)
 # Quotes and underscores are markup at the ends of words alone. Every branch begins with a fixed
 # character, which makes the search fast.
 _QUOTES: Final = re.compile(r"'(?<!\w')|'(?!\w)")
@@ -196,6 +196,15 @@ def without_thinking(text: str) -> tuple[str, bool]:
     if not thinking:
         answer.append(text[position:])
     return "".join(answer).strip(), thinking
+
+
+def under_bare_thought(text: str) -> str | None:
+    """What stands under a first line ``thought`` or ``thinking``; ``None`` without such a line.
+
+    It is thinking, and the answer may follow in it.
+    """
+    name = _BARE_THOUGHT.match(text)
+    return None if name is None else text[name.end() :]
 
 
 def both_ends(text: str) -> str:

@@ -42,7 +42,7 @@ DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has judgments, and has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(("at", "each", "observations", "anew", "cell"))
 # Of a check with a bar alone, and of one that compares with no baseline and no sessions.
-_LEFT_OUT: Final = frozenset(("limit", "against", "over"))
+_LEFT_OUT: Final = frozenset(("limit", "against", "over", "reasoning_tokens"))
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 _Both: TypeAlias = Annotated[list[str], Field(min_length=2, max_length=2)]
 _Condition: TypeAlias = dict[str, str | int | _Number]
@@ -193,6 +193,7 @@ class _Calls(TypedDict, total=False):
     failed: int
     prompt_tokens: int | None
     completion_tokens: int | None
+    reasoning_tokens: int | None
     cost_usd: _Number | None
 
 

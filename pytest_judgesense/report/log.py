@@ -151,6 +151,7 @@ def judgment_object(judgment: Judgment) -> dict[str, Any]:
         "usage": {
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
+            **_where_stated("reasoning_tokens", usage.reasoning_tokens),
         },
         "latency_s": judgment.latency_s,
         **({} if judgment.recorded_at is None else {"recorded_at": judgment.recorded_at}),
@@ -164,6 +165,10 @@ def judgment_object(judgment: Judgment) -> dict[str, Any]:
         probabilities = dict(judgment.probabilities)
         fields_of_line |= {"probabilities": probabilities, "mass": judgment.mass}
     return fields_of_line
+
+
+def _where_stated(name: str, count: int | None) -> dict[str, int]:
+    return {} if count is None else {name: count}
 
 
 def log_line(judgment: Judgment, design: Design) -> str:
@@ -370,7 +375,11 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
                 skipped=line.get("skipped", False),
             )
         judge, chosen, reply, counts, latency = _REPLY(line)
-        usage = _usage(counts.get("prompt_tokens"), counts.get("completion_tokens"))
+        usage = _usage(
+            counts.get("prompt_tokens"),
+            counts.get("completion_tokens"),
+            counts.get("reasoning_tokens"),
+        )
     except ValueError as error:
         raise LogError(
             f"{where}: field 'condition' or 'usage' is wrong",
@@ -463,10 +472,10 @@ _verdict: Final = lru_cache(maxsize=4096)(Verdict)
 
 
 @lru_cache(maxsize=4096)
-def _usage(prompt: int | None, completion: int | None) -> Usage:
-    if not (0 <= (prompt or 0) <= MOST and 0 <= (completion or 0) <= MOST):
-        raise ValueError(prompt, completion)
-    return Usage(prompt, completion)
+def _usage(*counts: int | None) -> Usage:
+    if not all(0 <= (count or 0) <= MOST for count in counts):
+        raise ValueError(*counts)
+    return Usage(*counts)
 
 
 def _detail(

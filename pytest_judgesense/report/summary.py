@@ -16,6 +16,7 @@ from pytest_judgesense.datasheet import Calls, CheckLine, JudgeSheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.grouping import grouped
+from pytest_judgesense.judges.spec import FREE
 from pytest_judgesense.layout import Toned, columns, excerpt, headed, indented
 from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
@@ -148,12 +149,25 @@ def judge_lines(
 def _totals(view: View) -> Iterator[str]:
     calls = sum((judge.sheet.calls for judge in view.judges), Calls())
     words = [f"{calls.made:,} made", f"{calls.replayed:,} replayed"]
+    words += [f"{calls.retried:,} retried"] * bool(calls.retried)
     words += [f"{calls.failed:,} failed"] * bool(calls.failed)
     if calls.prompt_tokens is not None:
         words.append(f"{calls.prompt_tokens + (calls.completion_tokens or 0):,} tokens")
+    if calls.reasoning_tokens:
+        words.append(f"{calls.reasoning_tokens:,} of them reasoning")
     if calls.cost_usd is not None:
-        words.append(f"{calls.cost_usd:.4f} USD")
+        words.append(f"{calls.cost_usd:.4f} USD{_without_prices(view)}")
     yield from indented(f"calls: {', '.join(words)}", width=0)
+
+
+def _without_prices(view: View) -> str:
+    """The judges whose calls a sum of costs leaves out, for nobody knows their prices."""
+    names = [
+        judge.sheet.name
+        for judge in view.judges
+        if judge.sheet.calls.cost_usd is None and judge.sheet.identity.get("provider") not in FREE
+    ]
+    return f" without {', '.join(names)} (no prices)" if names else ""
 
 
 def _legend(view: View) -> Iterator[str]:

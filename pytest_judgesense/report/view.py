@@ -198,9 +198,12 @@ class JudgeView:
     def totals(self) -> list[str]:
         calls = self.sheet.calls
         words = [f"{calls.made} made", f"{calls.replayed} replayed", f"{calls.failed} failed"]
+        words[2:2] = [f"{calls.retried} retried"] * bool(calls.retried)
         if (prompt := calls.prompt_tokens) is not None:
             completion = calls.completion_tokens or 0
             words += [f"{prompt:,} prompt tokens", f"{completion:,} completion tokens"]
+        if calls.reasoning_tokens:
+            words.append(f"{calls.reasoning_tokens:,} of them reasoning")
         if calls.cost_usd is not None:
             words.append(f"{calls.cost_usd:.4f} USD")
         return words

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from pytest_judgesense.files import UnfinishedLine
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import PersonLabel, in_force, labelled_text
 
@@ -26,10 +27,12 @@ class Uncounted:
     Attributes:
         of_other_texts: of items that show another text by now, which the person has not answered.
         of_no_item: of items that are not there any more.
+        unfinished: the last line of their file, if the writing of that was interrupted.
     """
 
     of_other_texts: tuple[PersonLabel, ...] = ()
     of_no_item: tuple[PersonLabel, ...] = ()
+    unfinished: UnfinishedLine | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from pytest_judgesense.suites.from_lines import plain_items, with_systems
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind, Material
 from pytest_judgesense.suites.labelled_texts import MatchedLabels, Uncounted, ids_by_text, matched
-from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
+from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, people_lines
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.space import DecisionSpace
@@ -107,7 +107,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
     stimuli, raw = read_lines(path, _as_chosen(form, chosen))
     material = _material(kind, stimuli.form, path.parent)
     items = _items(path, kind, stimuli, material, chosen.items or design.items)
-    lines, by_columns = read_people(people_file(path)), items
+    (lines, unfinished), by_columns = people_lines(people_file(path)), items
     labels = _matched(lines, items, whole=not (chosen.items or design.items or chosen.probes))
     answers = tuple(labels.counted.values())
     of_people, sources = [people_file(path)] * bool(lines), [source.path] if source else []
@@ -153,7 +153,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         early_stop=design.early_stop,
         accepted=tuple(form.stimuli.accepted),
         labelled=drawn_by(form, answers, by_columns),
-        uncounted=labels.uncounted,
+        uncounted=replace(labels.uncounted, unfinished=unfinished),
         files=tuple(
             file.resolve() for file in (stimuli.file, *of_people, *sources, *material.files)
         ),

@@ -5,6 +5,8 @@ item, by one criterion where the suite has criteria. The file only grows, so tha
 line by line and a killed session loses nothing. The last line of an item, person and criterion
 counts; an empty label withdraws the answer. Each line holds the digest of the text that was
 labelled: an answer is one about that text, wherever it stands by now, see `suites.labelled_texts`.
+A last line whose writing was interrupted is no answer: it is left out where the file is read, and
+cut off where a line is appended.
 """
 
 from __future__ import annotations
@@ -15,22 +17,26 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, NamedTuple, get_args
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.files import read_text
-from pytest_judgesense.output import alone, append_whole
-from pytest_judgesense.rows import csv_rows
+from pytest_judgesense.files import UnfinishedLine, open_bytes, read_bytes, text_so_far
+from pytest_judgesense.output import alone, append_whole, cut_off
+from pytest_judgesense.rows import csv_rows, harmless_cell, text_of_cell
 from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.trial import Drawn
 
 SKIPPED: Final = "skipped"
 COLUMNS: Final = ("item", "person", "label", "criterion", "note", "drawn", "labelled_at", "text")
+_HEADER: Final = ",".join(COLUMNS)
 _SUITE_END: Final = ".suite.toml"
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 # Of the digest of an item: as many digits name its text in a file that people read.
 _TEXT_DIGITS: Final = 16
 _TEXT: Final = re.compile(rf"[0-9a-f]{{{_TEXT_DIGITS}}}")
+# With what every line ends, its line break aside.
+_END_OF_LINE: Final = re.compile(rf",{_TIME.pattern},{_TEXT.pattern}$", re.MULTILINE)
+_PART_OF_TEXT: Final = re.compile(rf"[0-9a-f]{{0,{_TEXT_DIGITS - 1}}}")
 # Others hold the lock while they read and append, which takes milliseconds.
 _PATIENCE_S: Final = 10.0
 _REMEDY: Final = "mend the line, or delete it: the other answers stay"
@@ -78,13 +84,42 @@ def people_file(suite_file: Path) -> Path:
     return suite_file.with_name(f"{suite_file.name.removesuffix(_SUITE_END)}.people.csv")
 
 
-def read_people(path: Path) -> tuple[PersonLabel, ...]:
-    """All lines of a file of people's labels, in order; none if there is no such file.
+class PeopleLines(NamedTuple):
+    """What a file of people's labels holds.
+
+    Attributes:
+        labels: of all its lines, in order.
+        unfinished: its last line, if the writing of that was interrupted.
+    """
+
+    labels: tuple[PersonLabel, ...]
+    unfinished: UnfinishedLine | None = None
+
+
+def people_lines(path: Path) -> PeopleLines:
+    """All lines of a file of people's labels; none if there is no such file.
 
     Raises:
         SuiteError: it cannot be read, or a line is not of the form; names file and line.
     """
-    return _labels_of(path, _content(path))
+    content, unfinished = _content(path)
+    return PeopleLines(_labels_of(path, content), unfinished)
+
+
+def read_people(path: Path) -> tuple[PersonLabel, ...]:
+    """The labels of `people_lines`; raises the same."""
+    return people_lines(path).labels
+
+
+def is_of_people(path: Path) -> bool:
+    """Whether the first line of a table names the columns of people's labels, or all but the texts.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    with open_bytes(path) as file:
+        header = file.readline(10 * len(_HEADER)).decode("utf-8-sig", "replace")
+    return {name.strip(' "\r\n') for name in re.split("[,;\t]", header)} | {"text"} == {*COLUMNS}
 
 
 def in_force(labels: Iterable[PersonLabel]) -> dict[tuple[str, str, str], PersonLabel]:
@@ -127,10 +162,12 @@ def append_people(
         patience_s=_PATIENCE_S,
     )
     with alone_in:
-        content = _content(path)
+        content, unfinished = _content(path)
         before = _labels_of(path, content)
         added = tuple(answers(before))
         if added:
+            if unfinished is not None:
+                cut_off(path, unfinished)
             _append(path, content, added)
     return (*before, *added)
 
@@ -141,24 +178,72 @@ def _append(path: Path, content: str, added: Sequence[PersonLabel]) -> None:
     writer = csv.writer(lines, lineterminator="\n")
     if not content:
         writer.writerow(COLUMNS)
-    elif content.partition("\n")[0].removeprefix("\ufeff") != ",".join(COLUMNS):
-        raise _not_of_the_form(path, 1, content.partition("\n")[0], ",".join(COLUMNS))
+    elif (header := content.partition("\n")[0]).removeprefix("\ufeff") != _HEADER:
+        raise _not_of_the_form(path, 1, header, _HEADER)
     elif not content.endswith("\n"):
         lines.write("\n")
-    writer.writerows(astuple(answer)[: len(COLUMNS)] for answer in added)
+    writer.writerows(
+        map(harmless_cell, astuple(answer)[: len(COLUMNS)])  # without the number of its line
+        for answer in added
+    )
     append_whole(path, lines.getvalue())
 
 
-def _content(path: Path) -> str:
+def _content(path: Path) -> tuple[str, UnfinishedLine | None]:
+    """The text of the whole lines of the file, and the line behind them that is unfinished."""
     with SuiteError.instead_of(
         (OSError, UnicodeDecodeError),
         f"the labels of people in {path} cannot be read",
         expected="a CSV file in UTF-8",
     ):
         try:
-            return read_text(path)
+            data = read_bytes(path)
         except FileNotFoundError:
-            return ""
+            return "", None
+        content = text_so_far(data)
+        last = _last_row(content)
+        if not _is_unfinished(last, content):
+            # Elsewhere a character that is cut off is a fault.
+            data.decode("utf-8")
+            return content, None
+    whole = content[: len(content) - len(last)]
+    return whole, UnfinishedLine.at(data, whole.count("\n") + 1)
+
+
+def _last_row(content: str) -> str:
+    """What stands behind the last line break that ends a row; others are in the quotes of a cell.
+
+    Of a file that ends as it should: nothing.
+    """
+    begins, ends, is_quoted = 0, 0, False
+    *lines, _ = content.split("\n")
+    for line in lines:
+        ends += len(line) + 1
+        is_quoted ^= line.count('"') % 2 == 1
+        if not is_quoted:
+            begins = ends
+    return content[begins:]
+
+
+def _is_unfinished(last: str, content: str) -> bool:
+    """Whether the ``last`` row of a file is one that was cut off in mid-write, by its ending.
+
+    Others are the work of an editor: a whole line without a line break, or one that was edited.
+    """
+    if last == content:
+        return _HEADER.startswith(last) and last not in ("", _HEADER)
+    if content.partition("\n")[0].removeprefix("\ufeff") != _HEADER or not last.strip():
+        return False
+    if last.endswith("\0"):  # a machine that lost its power may leave zeros
+        return True
+    if _END_OF_LINE.search(last):
+        return False
+    if last.count('"') % 2:
+        return True
+    cells = next(csv.reader(io.StringIO(last, newline="")))
+    return len(cells) < len(COLUMNS) or (
+        len(cells) == len(COLUMNS) and _PART_OF_TEXT.fullmatch(cells[-1]) is not None
+    )
 
 
 def _labels_of(path: Path, content: str) -> tuple[PersonLabel, ...]:
@@ -192,7 +277,8 @@ def _label_of(path: Path, number: int, row: dict[str, str]) -> PersonLabel:
         if not is_valid:
             found = f"{column} = {row[column]!r}"
             raise _not_of_the_form(path, number, found, f"{column}: {expected[column]}")
-    return PersonLabel(**row, line=number)  # type: ignore[arg-type] # the columns are its fields
+    texts = {column: text_of_cell(cell) for column, cell in row.items()}
+    return PersonLabel(**texts, line=number)  # type: ignore[arg-type] # the columns are its fields
 
 
 def _without_texts(path: Path) -> SuiteError:

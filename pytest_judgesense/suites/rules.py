@@ -266,6 +266,20 @@ def _label_item(suite: Suite) -> Iterator[LintFinding]:
         )
 
 
+def _label_line(suite: Suite) -> Iterator[LintFinding]:
+    """The last label of people was written to its end."""
+    if unfinished := suite.uncounted.unfinished:
+        yield LintFinding(
+            "warning",
+            "label-line",
+            f"{people_file(suite.path).name}:{unfinished.number}",
+            "was cut off in mid-write, and is not counted",
+            f"{unfinished.size} bytes of a line",
+            "whole lines",
+            "label on, which cuts it off: its item is shown again",
+        )
+
+
 def _labels_in(suite: Suite, labels: Sequence[PersonLabel]) -> str:
     """How many labels of the file of people's labels these are, and where the first ones stand."""
     number = f"{len(labels)} label{'s' * (len(labels) != 1)}"
@@ -516,6 +530,7 @@ RULES: Final = (
     Rule(_labels, loading=True),
     Rule(_label_text),
     Rule(_label_item),
+    Rule(_label_line),
     MARKS,
     DUPLICATES,
     IDENTICAL_SIDES,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar, get_args
+from typing import Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -125,6 +125,8 @@ class Stimuli:
     def _read(self, model: type[_Line], row: Any, adapt: Adapt | None) -> _Line | list[Misfit]:
         if self.user_names and isinstance(row, dict):
             row = self._renamed(row)
+            if compound := self._compound(model, row):
+                return compound
             if adapt is not None:
                 row = adapt(self, row)
         if isinstance(row, Misfit):
@@ -133,6 +135,27 @@ class Stimuli:
             return model.model_validate(row)
         except ValidationError as error:
             return [_misfit(problem, model) for problem in error.errors()]
+
+    def _compound(self, model: type[BaseModel], row: Mapping[str, Any]) -> list[Misfit]:
+        """The objects and lists in a user's row where an item has texts.
+
+        What nobody takes may be anything: a file may have columns for others.
+        """
+        return [
+            Misfit(field, _shown(value), _SCALAR)
+            for field, value in row.items()
+            if isinstance(value, dict | list) and self._is_text(model, field)
+        ]
+
+    def _is_text(self, model: type[BaseModel], field: str) -> bool:
+        of_people, dot, _ = field.partition(".")
+        if form := model.model_fields.get(field):
+            return not _holds_several(form.annotation)
+        if (dot and of_people in model.model_fields) or field in self.columns:
+            return True
+        if field in ("a", "b") and self.form.space.pairwise:
+            return True
+        return self.taken is None or field in self.taken
 
     def _renamed(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """``row`` by fields: a column that has none keeps its name."""
@@ -187,6 +210,9 @@ class Stimuli:
 
     def _remedy(self, misfit: Misfit) -> str:
         where = "[stimuli] of the suite file"
+        is_compound = misfit.field and misfit.found.startswith(_COMPOUND)
+        if is_compound and misfit.expected in (_SCALAR, _STRING):
+            return TO_TEXTS
         if misfit.field == "label" and self.user_names:
             labels = [label for label in self.form.space.labels if not self.form.space.pairwise]
             label = (labels or ["1"])[0]
@@ -237,7 +263,34 @@ def _misfit(problem: Any, form: type[BaseModel]) -> Misfit:
 
 def _shown(value: Any) -> str:
     text = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
+    if isinstance(value, dict | list):
+        text = f"{kind_of_value(value)}: {text}"
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+# What is expected of a user's cell, and in pydantic's words of a field of a suite's own line.
+_SCALAR: Final = "a text, a number, true or false"
+_STRING: Final = "input should be a valid string"
+# How `_shown` begins for a value with parts.
+_COMPOUND: Final = ("an object: ", "a list: ")
+# What becomes of such a value that is to be shown.
+TO_TEXTS: Final = (
+    "write it as a text, such as that of json.dumps, or make one of its parts a field of its own"
+)
+
+
+def kind_of_value(value: Any) -> str:
+    """What a value with parts is called in errors."""
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def _holds_several(annotation: Any) -> bool:
+    """Whether a declared type permits an object or a list."""
+    declared = (get_origin(annotation) or annotation, *map(get_origin, get_args(annotation)))
+    return any(
+        isinstance(part, type) and issubclass(part, tuple | list | dict | BaseModel)
+        for part in (*declared, *get_args(annotation))
+    )
 
 
 # --- names and labels of a user's file ------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -67,17 +68,17 @@ def test_exchanges_are_found_by_trial_request_and_occurrence(
 def test_an_attempt_that_failed_makes_the_answer_after_it_no_older(
     cassette: Path, open_cassette: OpenCassette
 ) -> None:
-    # The second of the recording is the number of the call: see `exchange`.
     rewrite(
         cassette,
         [
             exchange("one", 1, "p", status=500),
             exchange("one", 2, "p"),
-            exchange("two", 3, "p"),
-            exchange("never", 4, "p", status=500),
+            replace(exchange("two", 1, "p"), recorded_at="2026-01-31T12:00:03Z"),
+            replace(exchange("never", 1, "p", status=500), recorded_at="2026-01-31T12:00:04Z"),
         ],
     )
     tape = open_cassette("replay")
+    # The second of the recording is the number of the call: see `exchange`.
     assert tape.recorded_of(["one"]) == ("2026-01-31T12:00:02Z", "2026-01-31T12:00:02Z")
     assert tape.recorded_of(["one", "two"]) == ("2026-01-31T12:00:02Z", "2026-01-31T12:00:03Z")
     assert tape.recorded_of(["never"]) == ("2026-01-31T12:00:04Z", "2026-01-31T12:00:04Z")

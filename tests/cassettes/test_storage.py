@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 
@@ -159,3 +160,14 @@ def test_a_moment_that_is_none_is_an_error_that_names_the_line(tmp_path: Path, m
     path.write_text(f"{line.replace(recorded, moment)}\n")
     with pytest.raises(BrokenCassette, match=r"c\.jsonl:1: .*recorded_at"):
         read_exchanges(path)
+
+
+@pytest.mark.parametrize("calls", [(2,), (1, 3), (2, 3)])
+def test_a_trial_with_a_missing_call_is_broken_to_a_replay(
+    tmp_path: Path, calls: tuple[int, ...]
+) -> None:
+    path = tmp_path / "c.jsonl"
+    rewrite(path, [exchange("whole"), *(replace(exchange("t"), call=call) for call in calls)])
+    missing = 1 if calls[0] == 2 else 2
+    with pytest.raises(BrokenCassette, match=f"call {missing} of trial t is missing"):
+        ReplayingCassette(path)

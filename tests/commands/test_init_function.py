@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import os
@@ -15,7 +16,15 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.from_function import Items, id_column
+from pytest_judgesense.commands import init
+from pytest_judgesense.commands.from_function import (
+    Items,
+    connected,
+    id_column,
+    items_of,
+    refuse_faults,
+)
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.stats.losses import PlannedComparison
@@ -205,6 +214,61 @@ def test_a_wrong_label_is_named_by_line_and_column(folder: Folder) -> None:
     told = folder.init(*MAPPED, "--value", "modell_2=2")
     assert told.returncode == 0, told.stdout
     assert folder.suite["stimuli"]["values"] == {"modell_2": "2"}
+
+
+def parsed(file: Path, *options: str) -> argparse.Namespace:
+    """The options of the command, as its parser reads them."""
+    parser = argparse.ArgumentParser()
+    init.add_arguments(parser)
+    return parser.parse_args(["--callable", "judges:graded", "--items", str(file), *options])
+
+
+def items_in(folder: Path, *rows: dict[str, Any]) -> Items:
+    """The items of a file of JSON Lines."""
+    file = folder / "items.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return items_of(file)
+
+
+def graded(output: str) -> str:
+    """A user's function."""
+    return output
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ({"output": {"title": "Lamp"}, "label": "YES"}, ":1 has an object in output"),
+        ({"output": "x", "label": ["YES"]}, ":1 has a list in label"),
+    ],
+)
+def test_an_object_in_a_column_that_is_used_is_named_with_its_type(
+    tmp_path: Path, row: dict[str, Any], what: str
+) -> None:
+    items = items_in(tmp_path, row, {"output": "y", "label": "NO"})
+    options = parsed(items.file, "--labels", "YES,NO")
+    with pytest.raises(UsageError) as caught:
+        connected(graded, items, options)
+    assert caught.value.what == f"{items.file}{what}"
+    assert "json.dumps" in caught.value.remedy
+
+
+def test_an_object_in_a_column_that_nobody_takes_is_left_alone(tmp_path: Path) -> None:
+    row = {"output": "x", "label": "YES", "of": {"model": "m"}}
+    items = items_in(tmp_path, row, {**row, "output": "y", "label": "NO"})
+    connection = connected(graded, items, parsed(items.file))
+    assert connection.counts == {"YES": 1, "NO": 1}
+
+
+def test_a_fault_of_the_suite_names_the_file_of_the_user(tmp_path: Path) -> None:
+    items = items_in(tmp_path, {"output": "x", "label": "YES"}, {"output": "y", "label": "NO"})
+    connection = connected(graded, items, parsed(items.file))
+    # The rows change before the suite is tried.
+    items_in(tmp_path, {"output": "x", "label": "YES", "id": 1}, {"output": "y", "id": 1})
+    with pytest.raises(UsageError) as caught:
+        refuse_faults(connection, items, "items", "judges:graded")
+    assert str(items.file) in str(caught.value)
+    assert str(caught.value).count("items.jsonl") == str(caught.value).count(str(items.file)) + 1
 
 
 def test_a_wrong_label_later_is_one_error_of_pytest(folder: Folder) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.checks.judgment_words import judgment_words, spent_lines
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.calls import calls_of, first_calls, identity_of, judgment_of
 from pytest_judgesense.judges.client import unasked_endpoint
@@ -146,6 +147,26 @@ def test_a_malformed_reply_is_brought_into_form(grid: Suite, reply: str, reason:
     assert "2 + 2" not in asked[1][0]
     assert "It is 4" not in asked[1][0]
     assert "A; B; tie or C." in asked[1][0]
+
+
+@pytest.mark.parametrize("text", ["", " \n", None])
+def test_a_budget_spent_before_the_reply_is_a_cut_and_is_not_repaired(
+    grid: Suite, text: str | None
+) -> None:
+    trial = _trial(grid, "pair")
+    answer = Answer(Reply(text, Usage(5, 256, 250), truncated=True))
+    judgment = judgment_of(grid, REPAIRING, trial, answer)
+    assert judgment.outcome == Unparsed("cut off before the verdict")
+    assert judgment_of(grid, PLAIN, trial, answer) == judgment
+    assert judgment_words(judgment) == (
+        "unparsed (cut off before the verdict: 250 of 256 tokens were reasoning) (label 1)"
+    )
+    assert list(spent_lines([judgment, judgment])) == [
+        (
+            f"2 cut off before the verdict, the first {trial.id}: "
+            "250 of 256 tokens were reasoning: raise max_tokens"
+        )
+    ]
 
 
 @pytest.mark.parametrize(

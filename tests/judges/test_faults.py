@@ -28,7 +28,7 @@ from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges import throttle as throttle_module
-from pytest_judgesense.judges.client import one_call, open_client
+from pytest_judgesense.judges.client import one_call, open_client, reply_in
 from pytest_judgesense.judges.judge_table import Judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
@@ -389,6 +389,23 @@ def test_a_judge_that_cannot_be_asked_costs_one_call_and_not_a_thousand(
     with pytest.raises(JudgeError, match="judge 'mine' cannot be asked"):
         _measure(_spec(provider), _suite(tmp_path, 1000), tmp_path / "s.jsonl")
     assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_that_is_not_followed_says_where_it_leads(
+    provider: Provider, tmp_path: Path, status: int
+) -> None:
+    leads_to = {"Location": "https://elsewhere.invalid/v1?api_key=sk-secret-0123456789abcdef"}
+    provider.script = lambda prompt, before: Response(status, "moved", leads_to)
+    path = tmp_path / "s.jsonl"
+    with pytest.raises(JudgeError) as told:
+        _measure(_spec(provider), _suite(tmp_path, 3), path)
+    assert f"HTTP {status}" in told.value.found
+    assert "not followed, location: https://elsewhere.invalid/v1" in told.value.found
+    assert "0123456789abcdef" not in str(told.value)
+    # The recording says the same of it.
+    (exchange,) = read_exchanges(path)
+    assert reply_in(exchange, _spec(provider)) == Failed(told.value.found)
 
 
 def test_it_is_not_asked_for_the_next_suite_either(provider: Provider, path: Path) -> None:

@@ -24,7 +24,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import binding_of, fields_of, refuse_one_wording, said_by
 from pytest_judgesense.judges.judge_table import Judge, judge_from_table
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.usage import usage_and_settings
+from pytest_judgesense.judges.usage import ended_without_text, usage_and_settings
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.loading import load_suite
@@ -478,6 +478,40 @@ def test_what_no_traffic_tells_is_not_claimed(pairs: Suite, tmp_path: Path) -> N
             Usage(7, 2),
         ),
         ('{"prompt_eval_count": 7, "eval_count": 2}', Usage(7, 2)),
+        # Reasoning within the tokens of the reply: chat completions, responses.
+        (
+            (
+                '{"usage": {"prompt_tokens": 7, "completion_tokens": 9, "total_tokens": 16, '
+                '"completion_tokens_details": {"reasoning_tokens": 8}}}'
+            ),
+            Usage(7, 9, 8),
+        ),
+        (
+            (
+                '{"usage": {"input_tokens": 7, "output_tokens": 9, '
+                '"output_tokens_details": {"reasoning_tokens": 9}}}'
+            ),
+            Usage(7, 9, 9),
+        ),
+        # Beside them, as the total tells: 7 + 1 + 8 = 16; Gemini's own API states no reply of 0.
+        (
+            '{"usage": {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 16}}',
+            Usage(7, 9, 8),
+        ),
+        (
+            (
+                '{"usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 1, '
+                '"thoughtsTokenCount": 8, "totalTokenCount": 16}}'
+            ),
+            Usage(7, 9, 8),
+        ),
+        (
+            (
+                '{"usageMetadata": {"promptTokenCount": 7, "thoughtsTokenCount": 8, '
+                '"totalTokenCount": 15}}'
+            ),
+            Usage(7, 8, 8),
+        ),
         # Streams: OpenAI's last event has both, Anthropic's first and last one each.
         (
             'data: {}\n\ndata: {"usage": {"prompt_tokens": 7, "completion_tokens": 2}}\n\n',
@@ -496,6 +530,54 @@ def test_tokens_are_read_in_the_forms_of_the_usual_apis(body: str, usage: Usage)
 @pytest.mark.parametrize("body", ["", "no JSON", "[1]", '{"usage": "much"}', '{"usage": {}}', "{"])
 def test_tokens_that_no_form_tells_are_not_known(body: str) -> None:
     assert usage_and_settings([_exchange(body)])[0] == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_cut_off"),
+    [
+        ('{"choices": [{"finish_reason": "length", "message": {"content": ""}}]}', True),
+        ('{"choices": [{"finish_reason": "length", "message": {"content": null}}]}', True),
+        ('{"choices": [{"finish_reason": "length", "message": {"content": "A"}}]}', False),
+        ('{"choices": [{"finish_reason": "stop", "message": {"content": ""}}]}', False),
+        (
+            (
+                'data: {"choices": [{"delta": {"reasoning_content": "Hm"}}]}\n\n'
+                'data: {"choices": [{"delta": {}, "finish_reason": "length"}]}\n\ndata: [DONE]\n\n'
+            ),
+            True,
+        ),
+        (
+            (
+                '{"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, '
+                '"output": [{"type": "reasoning", "summary": []}]}'
+            ),
+            True,
+        ),
+        (
+            (
+                '{"incomplete_details": {"reason": "max_output_tokens"}, '
+                '"output": [{"content": [{"type": "output_text", "text": "A"}]}]}'
+            ),
+            False,
+        ),
+        ('{"stop_reason": "max_tokens", "content": [{"type": "thinking", "thinking": "H"}]}', True),
+        ('{"stop_reason": "max_tokens", "content": [{"type": "text", "text": "A"}]}', False),
+        (
+            (
+                '{"candidates": [{"finishReason": "MAX_TOKENS", "content": {"parts": '
+                '[{"text": "Hm", "thought": true}]}}]}'
+            ),
+            True,
+        ),
+        ('{"candidates": [{"finishReason": "MAX_TOKENS", "content": {"role": "model"}}]}', True),
+        ('{"done_reason": "length", "message": {"content": "", "thinking": "Hm"}}', True),
+        ("[1]", False),
+    ],
+)
+def test_a_reply_that_its_length_ended_before_a_text_is_told_in_every_form(
+    body: str, is_cut_off: bool
+) -> None:
+    assert ended_without_text([_exchange(body)]) == ({"t"} if is_cut_off else set())
 
 
 def test_settings_are_told_where_all_requests_have_the_same() -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from .project import PYTHON_JUDGE, QUIET, TRIALS, Project, no_traceback
+from .project import PYTHON_JUDGE, QUIET, TRIALS, Project, even, no_traceback
 
 # Ctrl-C arrives as in a terminal, even where the shell that started the tests ignores it.
 START = (
@@ -168,6 +171,83 @@ def test_a_function_that_is_running_comes_to_its_end(project: Project) -> None:
         output, _ = process.communicate(timeout=30)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output
     assert len(project.lines()) == len(counted.read_text()) < TRIALS
+
+
+TWO_REQUESTS = """
+import httpx
+
+def judge(messages):
+    with httpx.Client() as client:
+        for model in ("first", "second"):
+            body = {{"model": model, "messages": messages}}
+            reply = client.post("{url}/chat/completions", json=body).json()
+    return reply["choices"][0]["message"]["content"]
+"""
+
+
+def asked_twice_a_trial(project: Project) -> list[str]:
+    """A function with two requests a trial as the judge; the command that records it."""
+    code = TWO_REQUESTS.format(url=project.server.base_url)
+    (project.path / "two_requests.py").write_text(code)
+    (project.path / "pyproject.toml").write_text(
+        '[tool.pytest.ini_options]\npythonpath = ["."]\n[tool.judgesense.judges.mine]\n'
+        'provider = "callable"\nmodel = "two_requests:judge"\nconcurrency = 2\n'
+    )
+    return list(RECORD)
+
+
+def requests_made(project: Project) -> list[tuple[str, str]]:
+    return [(body["model"], body["messages"][-1]["content"]) for body in project.server.asked]
+
+
+def test_a_function_is_not_cut_between_two_requests(project: Project) -> None:
+    command = asked_twice_a_trial(project)
+    project.server.delay_s = 0.2
+    with started(project, *command, asked=7) as process:
+        to_all(process, signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    made = requests_made(project)
+    # Both requests of each of the trials that had begun, and of no other.
+    begun = {prompt for _, prompt in made}
+    assert len(made) == len(set(made)) == 2 * len(begun) < 2 * TRIALS
+    assert f"judge mine, suite parity: {len(begun)} of {TRIALS} trials recorded" in output
+    project.server.delay_s = 0
+    project.run(*command).assert_outcomes(passed=1)
+    assert len(requests_made(project)) == len(set(requests_made(project))) == 2 * TRIALS
+
+
+def test_a_process_that_dies_between_two_requests_pays_for_the_first_once(
+    project: Project,
+) -> None:
+    command = asked_twice_a_trial(project)
+    answered: list[str] = []
+    lock = threading.Lock()
+
+    def seven_times(prompt: str) -> str:
+        with lock:
+            if is_answered := len(answered) < 7:
+                answered.append(prompt)
+        if not is_answered:
+            time.sleep(60)
+        return even(prompt)
+
+    project.server.reply = seven_times
+    with started(project, *command) as process:
+        wait_until(process, lambda: project.cassette.exists() and len(answers_kept(project)) == 7)
+        process.kill()
+        process.wait()
+    project.server.forget()
+    project.server.reply = even
+    project.run(*command).assert_outcomes(passed=1)
+    # Each prompt is answered twice, by one model and by the other: 7 of the answers came before.
+    assert set((Counter(answered) + Counter(project.server.prompts)).values()) == {2}
+    assert len(project.server.prompts) == 2 * TRIALS - 7
+
+
+def answers_kept(project: Project) -> list[str]:
+    """The lines of requests, without those of returns."""
+    return [line for line in project.lines() if json.loads(line)["request"]["method"] == "POST"]
 
 
 def test_a_question_of_an_async_test_comes_to_its_end(project: Project) -> None:

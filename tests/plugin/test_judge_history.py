@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, append_session, read_sessions
+from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, append_session, read_history
 from pytest_judgesense.report.datasheet_file import datasheet_from, datasheet_json
 
 from .project import Project, no_traceback, parity_suite, run
@@ -34,7 +34,7 @@ def night(project: Project, *args: str | Path) -> pytest.RunResult:
 
 
 def kept(project: Project) -> tuple[LiveSession, ...]:
-    return read_sessions(project.path / "h.jsonl")
+    return read_history(project.path / "h.jsonl").sessions
 
 
 def repeat_first(project: Project, times: int) -> JudgeTotals:
@@ -156,7 +156,7 @@ def test_a_broken_history_ends_the_session_before_anybody_is_asked(
 def test_the_ini_twin_names_the_file(followed: Project) -> None:
     (followed.path / "pytest.ini").write_text("[pytest]\njudge_history = nightly.jsonl\n")
     followed.run("parity.suite.toml", "--judge-mode", "live")
-    assert len(read_sessions(followed.path / "nightly.jsonl")) == 1
+    assert len(read_history(followed.path / "nightly.jsonl").sessions) == 1
 
 
 def test_a_marker_follows_a_measure_under_a_condition_as_well(followed: Project) -> None:

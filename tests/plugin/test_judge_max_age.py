@@ -221,3 +221,14 @@ def test_suites_that_different_models_answered_are_flagged(project: Project) -> 
 
 def _flat(result: pytest.RunResult) -> str:
     return " ".join(result.stdout.str().split())
+
+
+@pytest.mark.parametrize(("days", "is_refused"), [(0.9, False), (1.2, True)])
+def test_an_answer_of_the_future_has_no_age(
+    project: Project, days: float, *, is_refused: bool
+) -> None:
+    project.record()
+    project.age(-days, "parity/p4/t2/ab/r1")
+    result = project.run("parity.suite.toml", "--judge-max-age", "30")
+    result.assert_outcomes(failed=int(is_refused), passed=int(not is_refused))
+    assert ("is dated 1.2 days in the future" in _flat(result)) == is_refused

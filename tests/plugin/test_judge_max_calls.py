@@ -64,3 +64,30 @@ def test_what_was_asked_live_is_kept_where_it_was_to_be_saved(project: Project) 
     ).assert_outcomes(failed=1)
     kept = project.path / "kept" / "mine" / "parity.jsonl"
     assert len(kept.read_text(encoding="utf-8").splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "folder"),
+    [
+        (("--judge-save-live", "kept"), "kept"),
+        (("--judge-history", "nights.jsonl"), "nights.jsonl.unfinished/*"),
+    ],
+)
+def test_in_a_live_session_what_was_paid_for_is_kept_where_that_is_asked_for(
+    project: Project, asked_for: tuple[str, ...], folder: str
+) -> None:
+    live = ("parity.suite.toml", "--judge-mode", "live", "--judge-max-calls", "7")
+    result = project.run(*live, *asked_for)
+    result.assert_outcomes(failed=1)
+    (kept,) = project.path.glob(folder)
+    result.stdout.fnmatch_lines([f"*what was paid for is kept in {kept}: with *"])
+    # The rest is asked: of 18 trials 7 were.
+    rest = ("--judge-mode", "record", "--judge-cassettes", str(kept))
+    project.run("parity.suite.toml", *rest).assert_outcomes(passed=1)
+    assert times_asked(project.server.prompts) == {1: TRIALS}
+
+
+def test_where_nothing_is_to_be_kept_a_live_session_says_so(project: Project) -> None:
+    result = project.run("parity.suite.toml", "--judge-mode", "live", "--judge-max-calls", "7")
+    result.stdout.fnmatch_lines(["*nothing keeps what was paid for: add --judge-save-live DIR*"])
+    assert not (project.path / "cassettes").exists()

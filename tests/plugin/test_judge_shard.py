@@ -164,3 +164,30 @@ def test_tests_in_python_record_their_suites_and_each_asks_in_one_shard(project:
     project.server.forget()
     project.run("-k", "read or asked").assert_outcomes(passed=5, deselected=2)
     assert project.server.asked == []
+
+
+def test_a_shard_whose_trials_failed_says_how_many_and_why(project: Project) -> None:
+    shard = ("parity.suite.toml", "--judge-mode", "record", "--judge-shard", "1/2")
+    project.server.status = lambda prompt: 422 if prompt.startswith("Tell whether 1") else 200
+    some = project.run(*shard)
+    # Three of the six numbers, each under three wordings; the answer about the number 1 under the
+    # second wording is an error.
+    some.assert_outcomes(skipped=1)
+    some.stdout.fnmatch_lines(
+        [
+            "judge mine, suite parity, shard 1/2: 8 of 9 trials recorded, of 3 clusters",
+            "  1 failed, the first parity/p1/t2/ab/r1: HTTP 422*",
+        ]
+    )
+    project.server.status = lambda prompt: 422
+    none = project.run(*shard, "--judge-cassettes", "others")
+    none.assert_outcomes(failed=1)
+    assert none.ret == pytest.ExitCode.TESTS_FAILED
+    none.stdout.fnmatch_lines(
+        [
+            "nothing of shard 1/2 of suite parity could be recorded of judge 'mine'",
+            "  found:    9 failed, the first parity/p1/t1/ab/r1: HTTP 422*",
+            "judge mine, suite parity, shard 1/2: 0 of 9 trials recorded, of 3 clusters",
+        ]
+    )
+    no_traceback(none)

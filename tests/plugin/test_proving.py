@@ -8,12 +8,15 @@ trials. The replay that follows a recording runs after the endpoint has gone.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -616,10 +619,112 @@ def test_an_answer_from_a_cache_on_disk_passes_by_the_same_return(
     endpoint.close()
     replay(project).assert_outcomes(passed=1)
     before = lines(project)
-    record(project).assert_outcomes(passed=1)
-    assert lines(project) == before  # its exchanges stay the evidence
+    # A later session meets the cache and makes no request: what it would record is no evidence.
+    again = record(project, "-n", "2")
+    again.assert_outcomes(failed=1)
+    shown = " ".join(again.stdout.str().split())
+    assert f"makes no request now, for {TRIALS} of {TRIALS} trials" in shown
+    assert "an answer from a cache, most likely: files that it read (cache.json)" in shown
+    no_traceback(again)
+    assert lines(project) == before
     (project.path / "cache.json").unlink()
     replay(project).assert_outcomes(passed=1)
+
+
+OF_TWO = """
+from functools import cache
+asked = cache(ask)
+def judge(number, template):
+    return asked(f"Is {number} even?")
+"""
+
+
+@pytest.mark.long
+def test_a_cache_of_the_process_is_no_error_of_a_later_session(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    endpoint = serve()
+    declare(project, endpoint.url, OF_TWO)
+    for _ in range(2):
+        record(project).assert_outcomes(passed=1)
+    # A number under three wordings is one request.
+    assert endpoint.asked["m"] == TRIALS // 3
+    endpoint.close()
+    replay(project).assert_outcomes(passed=1)
+
+
+BESIDE = """
+import _socket
+def hint(number):
+    host, port = URL.removeprefix("http://").split(":")
+    body = b'{"model": "beside", "prompt": "1"}'
+    with_head = f"POST / HTTP/1.0\\r\\nContent-Length: {len(body)}\\r\\n\\r\\n".encode() + body
+    beside = _socket.socket()  # below what is patched, as gRPC is
+    beside.connect((host, int(port)))
+    beside.sendall(with_head)
+    reply = b""
+    while piece := beside.recv(65536):
+        reply += piece
+    beside.close()
+    return "odd" if b"NO" in reply else "none"
+def judge(number, template):
+    return ask(template.replace("{{number}}", number), hint=hint(number))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="namespaces are of Linux")
+def test_what_is_asked_beside_recorded_requests_is_the_cause_that_is_named(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    if not _can_leave_network():
+        pytest.skip("this process may make no namespace")
+    endpoint = serve()
+    declare(project, endpoint.url, BESIDE)
+    result = record(project)
+    result.assert_outcomes(failed=1)
+    shown = " ".join(result.stdout.str().split())
+    assert f"does not replay: {TRIALS} of the {TRIALS} trials" in shown
+    assert "it asks the network beside what is recorded, and a replay has none" in shown
+    assert 'calls = "function" in [tool.judgesense.judges.mine]' in shown
+    # Each trial once, and the first one once more to find the cause.
+    assert endpoint.asked == {"m": TRIALS, "beside": TRIALS + 1}
+    assert len({line["trial"] for line in lines(project)}) == TRIALS
+    declare(project, endpoint.url, BESIDE, 'calls = "function"')
+    (project.path / "cassettes/mine/parity.jsonl").unlink()
+    again = record(project, "-v")
+    again.assert_outcomes(passed=1)
+    assert "no request was seen" not in again.stdout.str()
+
+
+def _can_leave_network() -> bool:
+    code = "from pytest_judgesense.isolation import leave_network; print(leave_network())"
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, check=True).stdout.strip() == b"True"
+
+
+BY_COMMAND = """
+import subprocess, sys
+def judge(number, template):
+    code = "import sys; print('NO' if int(sys.argv[1]) % 2 else 'YES')"
+    command = [sys.executable, "-c", code, number]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+"""
+
+
+def test_a_plain_call_is_said_to_be_one_once_for_a_judge(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    declare(project, "http://127.0.0.1:9", BY_COMMAND)
+    other = (project.path / "parity.suite.toml").read_text().replace('"parity"', '"other"')
+    (project.path / "other.suite.toml").write_text(other)
+    result = record(project, "other.suite.toml", "-n", "2")
+    result.assert_outcomes(passed=2)
+    shown = " ".join(result.stdout.str().split())
+    assert shown.count("no request was seen") == 1
+    assert f"seen instead: a process ({Path(sys.executable).name})" in shown
+    assert 'calls = "function" in [tool.judgesense.judges.mine]' in shown
+    # Whoever looks at it once more has been told.
+    assert "no request was seen" not in record(project, "-v").stdout.str()
 
 
 BY_SOCKET = """

@@ -13,6 +13,7 @@ from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.summary import summary_lines
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
 
@@ -207,6 +208,19 @@ def test_the_totals_are_said() -> None:
         "  calls:  0 made, 200 replayed, 0 failed, 12,345 prompt tokens, 200 completion tokens, "
         "0.0123 USD"
     )
+
+
+def test_a_sum_of_costs_names_the_judges_without_prices_and_shows_retries() -> None:
+    unpriced = Calls(made=4, retried=2)
+    identities = [{"name": name, "provider": by} for name, by in (("b", "openai"), ("c", "local"))]
+    others = [
+        part(judge=str(who["name"]), identity=who, calls=unpriced, suite="vacuum")
+        for who in identities
+    ]
+    sheet = sheet_of([part(estimate()), *others], seed=0, mode="live")
+    text = " ".join(" ".join(summary_lines(view_of(sheet), (), None)).split())
+    # The judge on this machine costs nothing; 4 + 4 made, 2 + 2 of them again.
+    assert "calls: 8 made, 200 replayed, 4 retried, 12,545 tokens, 0.0123 USD without b" in text
 
 
 def test_what_was_not_measured_says_why_and_shows_no_number() -> None:

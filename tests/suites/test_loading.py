@@ -276,6 +276,13 @@ def test_a_field_that_is_no_text_is_an_error(load: Load, value: Any) -> None:
         load(rows=[{"id": "one", "text": value, "label": "YES"}])
 
 
+def test_the_type_of_a_value_with_parts_is_named(load: Load) -> None:
+    with pytest.raises(SuiteError) as caught:
+        load(rows=[{"id": "one", "text": {"title": "Lamp"}, "label": "YES"}])
+    assert 'key text: an object: {"title": "Lamp"}' in caught.value.found
+    assert "json.dumps" in caught.value.remedy
+
+
 @pytest.mark.parametrize("secret", ["label", "id", "difficulty", "cluster"])
 def test_a_template_cannot_ask_for_what_the_judge_must_not_see(load: Load, secret: str) -> None:
     # The judge sees what is to be judged, and nothing that says how.

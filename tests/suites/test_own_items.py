@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,6 +112,28 @@ def test_numbers_and_booleans_of_json_are_texts(load: Load) -> None:
     ]
     # The list stands on one line.
     assert (suite.items[1].id[:2], suite.items[1].place) == ("x-", "item 2")
+
+
+@pytest.mark.parametrize(
+    ("toml", "row", "found"),
+    [
+        (CONTENT, {"text": {"title": "Lamp"}}, 'key text: an object: {"title": "Lamp"}'),
+        (CONTENT, {"text": "x", "label": ["YES"]}, 'key label: a list: ["YES"]'),
+        (CONTENT, {"text": "x", "id": {"nr": 1}}, 'key id: an object: {"nr": 1}'),
+        (CONTENT, {"text": "x", "cluster": []}, "key cluster: a list: []"),
+        (PAIRWISE, {"task": "Q", "a": {"text": "x"}, "b": "y"}, 'key a: an object: {"text": "x"}'),
+    ],
+)
+@pytest.mark.parametrize("file", ["own.json", "own.jsonl"])
+def test_an_object_or_a_list_in_place_of_a_text_is_named_with_its_field_and_type(
+    load: Load, toml: str, row: dict[str, Any], found: str, file: str
+) -> None:
+    text = json.dumps([row]) if file == "own.json" else json.dumps(row)
+    with pytest.raises(SuiteError) as caught:
+        load(toml, file, text, "values = {}\n")
+    assert found in caught.value.found
+    assert caught.value.expected.endswith("a text, a number, true or false")
+    assert "json.dumps" in caught.value.remedy
 
 
 def test_json_lines_of_suites_need_no_id(load: Load) -> None:

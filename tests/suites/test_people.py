@@ -18,6 +18,7 @@ from pytest_judgesense.suites.people import (
     in_force,
     labelled_text,
     people_file,
+    people_lines,
     read_people,
 )
 
@@ -79,10 +80,13 @@ def test_the_last_line_of_an_item_a_person_and_a_criterion_counts() -> None:
         (f"p1,Anna Maria,2,,,random,2026-11-27T01:00:00Z,{TEXT}\n", "person = 'Anna Maria'"),
         (f",anna,2,,,random,2026-11-27T01:00:00Z,{TEXT}\n", "item = ''"),
         ("p1,anna,2,,,random,2026-11-27T01:00:00Z,\n", "text = ''"),
-        # Cut off by a machine that stopped.
-        ("p2,anna,2,,,rand", "6 cells"),
-        ("p2,anna,2,,,random,2026-11-27T01:00:00Z,0123", "text = '0123'"),
-        ('p2,anna,2,,"as far', "unexpected end of data"),
+        # Short lines with a line break, and what an editor left: nothing that was cut off.
+        ("p2,anna,2,,,rand\n", "6 cells"),
+        ("p2,anna,2,,,random,2026-11-27T01:00:00Z,0123\n", "text = '0123'"),
+        ("p2,anna,2,,,random,27.11.2026,0123456789abcdef", "labelled_at = '27.11.2026'"),
+        ("p2,anna,2,,,random,2026-11-27T01:00:00Z,ice", "text = 'ice'"),
+        # A quote that was opened by hand in a line that is whole.
+        (f'p2,anna,2,,"as far,random,2026-11-27T01:00:00Z,{TEXT}\n', "unexpected end of data"),
     ],
 )
 def test_a_line_that_is_none_is_named_and_nothing_is_appended_to_it(
@@ -97,8 +101,102 @@ def test_a_line_that_is_none_is_named_and_nothing_is_appended_to_it(
     assert path.read_text() == HEADER + LINE + line
 
 
-def test_a_line_that_is_cut_off_inside_a_quote_has_a_remedy(path: Path) -> None:
-    path.write_text(HEADER + LINE + 'p2,anna,2,,"as far\nas I')
+@pytest.mark.parametrize("line_break", [b"\n", b"\r\n"])
+def test_a_last_line_that_was_cut_off_anywhere_is_left_out_and_taken_out(
+    path: Path, line_break: bytes
+) -> None:
+    answer = replace(FIRST, item="p2", note='both "fine",\nas far as I see, \u00e9\n')
+    append_people(path, lambda before: [answer])
+    last = path.read_bytes().removeprefix(HEADER.encode()).replace(b"\n", line_break)
+    whole = (HEADER + LINE).encode().replace(b"\n", line_break)
+    # Without the line break and with it, the line is whole.
+    for size in range(1, len(last) - len(line_break)):
+        path.write_bytes(whole + last[:size])
+        # The third line of the file, of which so many bytes are there.
+        assert people_lines(path) == ((FIRST,), (3, len(whole), size))
+        assert append_people(path, lambda before: [answer]) == (FIRST, answer)
+        assert path.read_bytes() == whole + last.replace(line_break, b"\n")
+    path.write_bytes(whole + last.removesuffix(line_break))
+    assert people_lines(path) == ((FIRST, answer), None)
+
+
+@pytest.mark.parametrize(
+    "note", ["=1+1", "+1 for this", "@anna", "-no", "'=1+1", " =1", "''x", "-1"]
+)
+def test_a_note_begins_no_formula_and_is_read_back_as_it_was(path: Path, note: str) -> None:
+    answer = replace(FIRST, note=note)
+    append_people(path, lambda before: [answer])
+    assert read_people(path) == (answer,)
+    cell = path.read_text().split("\n")[1].split(",")[4]
+    # A number stays one: a spreadsheet calculates nothing of it.
+    assert cell == "-1" or cell.lstrip()[:1] not in {*"=+-@"}
+
+
+def test_zeros_of_a_machine_that_lost_its_power_are_no_line(path: Path) -> None:
+    path.write_bytes((HEADER + LINE).encode() + bytes(4096))
+    labels, unfinished = people_lines(path)
+    assert labels == (FIRST,)
+    assert unfinished is not None
+    assert unfinished.notice(path) == (
+        f"{path}:3: the last line was cut off in mid-write (4096 bytes), and is not counted"
+    )
+
+
+@pytest.mark.parametrize("size", range(1, len(HEADER)))
+def test_a_header_that_was_cut_off_is_written_again(path: Path, size: int) -> None:
+    path.write_text(HEADER[:size])
+    append_people(path, lambda before: [FIRST])
+    assert path.read_text() == HEADER + LINE
+
+
+def test_a_character_that_is_cut_off_elsewhere_is_a_fault(path: Path) -> None:
+    path.write_bytes((HEADER + LINE).encode() + b"caf\xc3\n")
+    with pytest.raises(SuiteError, match="cannot be read"):
+        read_people(path)
+
+
+_FILLED = """
+import resource
+import sys
+
+sys.dont_write_bytecode = True  # a compiled module would be cut off as well
+from pathlib import Path
+from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.suites.people import PersonLabel, append_people
+
+path, most = Path(sys.argv[1]), int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+kept = 0
+for number in range(100):
+    answer = PersonLabel(f"p{number}", "anna", "2", "", "n" * 90, "random",
+                         "2026-11-27T01:00:00Z", "0123456789abcdef")
+    try:
+        append_people(path, lambda before: [answer])
+    except SuiteError as error:
+        assert "cannot be written" in error.what, error
+        continue
+    kept += 1
+print(kept)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of the size of a file there")
+@pytest.mark.parametrize("most", range(1, 600, 83))
+def test_where_there_is_no_room_the_file_stays_as_it_was(path: Path, most: int) -> None:
+    """The header has 58 bytes and a line 147: of 582 bytes 3 answers are kept, and no part."""
+    command = [sys.executable, "-c", _FILLED, str(path), str(most)]
+    filled = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    whole = len(HEADER) + len(LINE) + 90
+    kept = max(0, (most - len(HEADER)) // (whole - len(HEADER)))
+    assert filled.stdout == f"{kept}\n"
+    assert len(path.read_bytes()) == (len(HEADER) + kept * (whole - len(HEADER))) * (kept > 0)
+    assert people_lines(path).unfinished is None
+    append_people(path, lambda before: [FIRST])
+    assert len(read_people(path)) == kept + 1
+
+
+def test_a_quote_that_was_opened_by_hand_has_a_remedy(path: Path) -> None:
+    path.write_text(HEADER + LINE + f'p2,anna,2,,"as far\n{LINE}')
     with pytest.raises(SuiteError) as caught:
         read_people(path)
     assert "the row of line 3, or delete it if it is cut off" in caught.value.remedy

@@ -39,7 +39,7 @@ from pytest_judgesense.judges.client import Client, open_client
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle
+from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle, stopping
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
@@ -232,7 +232,7 @@ def generate_debates(
     """
     pairs = _verified_pairs(debaters, topics, temperature, concurrency)
     recorder, deadline = Recorder.here(), Deadline()
-    loop = AskingLoop(on_interrupt=deadline.interrupt)
+    loop = AskingLoop(on_interrupt=stopping(deadline, debaters))
     # Who debates in several pairs has one recording.
     specs = {debater.slug: _asked_as(debater, temperature) for debater in debaters}
     paths = {slug: cassettes / slug / f"{_RECORDING}.jsonl" for slug in specs}

@@ -25,7 +25,7 @@ from pytest_judgesense.candidate_texts import (
     difference,
     naming_of_texts,
 )
-from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, unknown_name
+from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, listed, unknown_name
 from pytest_judgesense.foreign_results import (
     Imported,
     Row,
@@ -231,7 +231,7 @@ def _columns(
     if missing := [name for name in needed if name not in columns]:
         raise UsageError(
             f"no column holds the {missing[0]}",
-            found="columns " + ", ".join(names_found),
+            found="columns " + listed(names_found),
             expected=f"--map {missing[0]}=COLUMN",
             remedy="if only the replies are there, name their column and the possible verdicts: "
             "--map reply=COLUMN --labels A,B,tie"

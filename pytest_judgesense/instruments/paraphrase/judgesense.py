@@ -35,7 +35,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.foreign_results import Imported, Row, left_out, once, read_rows, slug
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
@@ -602,7 +602,7 @@ def imported_pairs(options: Namespace) -> Imported | PairFile:
         return read_pairs(rows, options.path, options.leave_out, options.validation)
     raise LogError(
         f"{options.path} is not a file of JudgeSense",
-        found=", ".join(sorted(fields)) or "no rows",
+        found=listed(sorted(fields)) or "no rows",
         expected=f"pairs ({', '.join(PAIR_FIELDS)}) or decisions ({', '.join(LOG_FIELDS)})",
     )
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.foreign_results import (
     Imported,
     Row,
@@ -177,7 +177,7 @@ def _fields(
         if (column := column_of("item", names)) is None:
             raise UsageError(
                 "no column holds the item",
-                found="columns " + ", ".join(names),
+                found="columns " + listed(names),
                 expected="--map item=COLUMN",
             )
         fields["item"] = column

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
@@ -15,6 +16,7 @@ from pydantic_core import from_json, to_json
 from pytest_judgesense.judges.local.models import name_of
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.usage import with_reasoning
 from pytest_judgesense.trial import Failed, Token, Usage
 
 # The name of a structured reply, if the API needs one.
@@ -155,7 +157,7 @@ def parse_completions(status: int, body: str) -> Reply | Failed:
     if isinstance(value, Failed):
         return value
     try:
-        choice = value["choices"][0]
+        choice = _first_choice(value["choices"])
         message = choice["message"]
         content = message.get("content")
         refusal = message.get("refusal")
@@ -172,14 +174,34 @@ def parse_completions(status: int, body: str) -> Reply | Failed:
     refused = str(refusal) if refusal else None
     if not content and finish == "content_filter":
         refused = refused or "no content, finish_reason content_filter"
+    usage = _usage(value, "prompt_tokens", "completion_tokens")
+    if not content and (message.get("reasoning_content") or message.get("reasoning")):
+        usage = _all_reasoning(usage)
     return Reply(
         text=None if refused and not content else content,
-        usage=_usage(value, "prompt_tokens", "completion_tokens"),
+        usage=usage,
         truncated=finish == "length",
         refused=refused,
         model=_model(value),
         tokens=_tokens(choice.get("logprobs")),
     )
+
+
+def _first_choice(choices: Any) -> Any:
+    """The choice with the lowest ``index``, whatever their order; without one its place counts.
+
+    Raises:
+        IndexError, KeyError, TypeError: there is none.
+    """
+    if not isinstance(choices, list) or len(choices) == 1:
+        return choices[0]
+
+    def index_of(place: int) -> int:
+        choice = choices[place]
+        index = choice.get("index") if isinstance(choice, dict) else None
+        return index if type(index) is int else place
+
+    return choices[min(range(len(choices)), key=index_of, default=0)]
 
 
 def parse_messages(status: int, body: str) -> Reply | Failed:
@@ -197,9 +219,12 @@ def parse_messages(status: int, body: str) -> Reply | Failed:
         if isinstance(block, dict)
         and (block.get("type"), block.get("name")) == ("tool_use", _STRUCTURED)
     ]
+    usage, text = _usage(value, "input_tokens", "output_tokens"), _joined_texts(blocks)
+    if not filled and text is None and blocks:
+        usage = _all_reasoning(usage)  # what is no text is thinking, which is not counted apart
     return Reply(
-        text=filled[0] if filled else _joined_texts(blocks),
-        usage=_usage(value, "input_tokens", "output_tokens"),
+        text=filled[0] if filled else text,
+        usage=usage,
         truncated=stop == "max_tokens",
         refused="stop_reason refusal" if stop == "refusal" else None,
         model=_model(value),
@@ -242,7 +267,15 @@ def _error_in(body: str) -> str:
 def _usage(value: Mapping[str, Any], *names: str) -> Usage:
     counts = value.get("usage")
     values = [counts.get(name) if isinstance(counts, dict) else None for name in names]
-    return Usage(*(n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in values))
+    stated = [n if type(n) is int and 0 <= n <= _MOST_TOKENS else None for n in values]
+    return with_reasoning(value, *stated)
+
+
+def _all_reasoning(usage: Usage) -> Usage:
+    """The usage of a reply that is reasoning alone, where the endpoint does not count it."""
+    if usage.reasoning_tokens is not None:
+        return usage
+    return replace(usage, reasoning_tokens=usage.completion_tokens)
 
 
 def _model(value: Mapping[str, Any]) -> str | None:

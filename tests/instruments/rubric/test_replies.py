@@ -62,12 +62,21 @@ def test_what_is_no_grade_is_missing_and_not_filled_in(
         ("<think>hm", False, "truncated JSON"),
         ('{"accuracy": 4,, "tone": "pass"}', False, "malformed JSON"),
         ('{"accuracy": 4} or {"accuracy": 2}', False, "several judgments"),
+        ('thought\nIs it {"accuracy": 4} then?', False, "truncated JSON"),
+        ('thought\nIt is a\n{"accuracy": 4}', True, "truncated JSON"),
         ('{"accuracy": "good"}', False, 'no grade: accuracy = "good"'),
         ('{"quality": 4}', False, "no JSON object"),
     ],
 )
 def test_a_reply_without_any_grade_is_unparsed(text: str, truncated: bool, reason: str) -> None:
     assert parse_grades(CRITERIA, text, truncated) == (Unparsed(reason), None)
+
+
+def test_a_bare_thought_before_a_whole_object_is_no_truncation() -> None:
+    text = 'thought\n{"accuracy": 4}? Rather\n```json\n{"accuracy": 2, "tone": "pass"}\n```'
+    outcome, _ = parse_grades(CRITERIA, text)
+    assert isinstance(outcome, Verdict)
+    assert json.loads(outcome.value)["accuracy"] == "2"
 
 
 @given(st.text() | st.recursive(st.none() | st.floats() | st.text(), st.lists).map(json.dumps))

@@ -141,6 +141,25 @@ def test_an_openai_reply_with_everything() -> None:
     assert OPENAI.read(200, body) == Reply("A", Usage(5, 1), model="gpt-x")
 
 
+@pytest.mark.parametrize(
+    ("indices", "text"),
+    [
+        ((1, 0), "B"),
+        ((2, 1, 0), "C"),
+        ((0, 1), "A"),
+        # Without an index, or with none that is one, a choice counts by its place.
+        ((None, None), "A"),
+        (("1", True), "A"),
+    ],
+)
+def test_choices_are_taken_by_their_index(indices: tuple[Any, ...], text: str) -> None:
+    choices = [
+        {"index": index, "message": {"content": content}, "finish_reason": "stop"}
+        for index, content in zip(indices, "ABC", strict=False)
+    ]
+    assert OPENAI.read(200, json.dumps({"choices": choices})) == Reply(text)
+
+
 def test_an_anthropic_reply_with_everything() -> None:
     body = anthropic([_text("A")], model="claude-x", usage={"input_tokens": 5, "output_tokens": 1})
     assert ANTHROPIC.read(200, body) == Reply("A", Usage(5, 1), model="claude-x")
@@ -149,6 +168,31 @@ def test_an_anthropic_reply_with_everything() -> None:
 def test_what_the_endpoint_did_not_count_is_none_and_not_zero() -> None:
     assert OPENAI.read(200, openai({"content": "A"})) == Reply("A", Usage(None, None))
     assert ANTHROPIC.read(200, anthropic([_text("A")])) == Reply("A", Usage(None, None))
+
+
+@pytest.mark.parametrize("content", ["", None])
+@pytest.mark.parametrize(
+    ("message", "details"),
+    [
+        ({}, {"completion_tokens_details": {"reasoning_tokens": 16}}),
+        ({"reasoning_content": "First, "}, {}),  # DeepSeek's, without a count of its own
+    ],
+)
+def test_a_budget_that_went_into_reasoning_is_counted(
+    content: str | None, message: dict[str, Any], details: dict[str, Any]
+) -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 16, **details}
+    reply = OPENAI.read(200, openai({"content": content, **message}, usage=usage, finish="length"))
+    assert isinstance(reply, Reply)
+    assert (reply.text or "", reply.truncated) == ("", True)
+    assert reply.usage == Usage(5, 16, 16)
+
+
+def test_a_lone_thinking_block_is_reasoning_alone() -> None:
+    usage = {"input_tokens": 5, "output_tokens": 16}
+    thinking = {"type": "thinking", "thinking": "First, ", "signature": "s"}
+    reply = ANTHROPIC.read(200, anthropic([thinking], usage=usage, stop_reason="max_tokens"))
+    assert reply == Reply(None, Usage(5, 16, 16), truncated=True)
 
 
 @pytest.mark.parametrize("usage", [None, [], "5", {"prompt_tokens": "5", "input_tokens": True}])

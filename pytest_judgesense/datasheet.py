@@ -228,6 +228,8 @@ class OverSessions:
         left_out: how many of them count for nothing, because too many replies are missing.
         wealth: after the last session.
         alarm: the session that gave the alarm; ``None`` for none.
+        confirmed_by: how many sessions up to the alarm rank below those before; ``None`` without
+            an alarm, and under ``stratified``.
         since: the session with which the loss most likely began.
         since_at: when that was: UTC, ISO 8601; empty for none.
         changes: what of the judge's identity changed at about that time.
@@ -243,6 +245,7 @@ class OverSessions:
     since_at: str = ""
     changes: tuple[str, ...] = ()
     spread_p: float | None = None
+    confirmed_by: int | None = None
 
     def with_texts(self, change: Callable[[str], str]) -> OverSessions:
         """A copy in which ``change`` was applied to the texts of others."""

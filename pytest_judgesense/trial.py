@@ -200,6 +200,11 @@ class Design:
     forms: tuple[PrescribedReply, ...] = ()
     labelled: Drawn | None = None
 
+    @property
+    def scale(self) -> tuple[str, ...]:
+        """The labels in order; where a reply gives several grades, the longest of their scales."""
+        return max((criterion.labels for criterion in self.criteria), key=len, default=self.labels)
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:

@@ -2,9 +2,10 @@
 
 The sessions of a course are those on the same items and design; a session of which more than 5% of
 the replies are missing is left out, and one that is judged by itself is inconclusive then. The
-process is Student's (`stats.drift`), where days may differ, or, with ``sessions = "alike"``, the
-stratified one, which finds half the loss and alarms falsely where they do: whether their spread
-contradicts it is tested and said. An alarm stands until another history is begun.
+process is Student's (`stats.drift`), where days may differ, confirmed by ranks, or, with
+``sessions = "alike"``, the stratified one, which finds half the loss and alarms falsely where they
+do: whether their spread contradicts it is tested and said, and so is an order of sessions that
+neither allows for (`stats.night_order`). An alarm stands until another history is begun.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from pytest_judgesense.stats.drift import (
     stratified_p,
     student_p,
 )
+from pytest_judgesense.stats.night_order import LOOKS, OrderFound, order_of
+from pytest_judgesense.stats.night_ranks import BLOCKS
 
 if TYPE_CHECKING:
     from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, MeasureTotals
@@ -165,7 +168,14 @@ class Course:
         never = self.way == "alike" and self.conditional
         if never or len(self.clusters) < 2 or self._p is None:
             return Drift(1.0, 1.0)
-        return drift_of(self._p, self._shares)
+        return drift_of(self._p, self._shares, confirm=self.way == "vary", seed=self.seed)
+
+    @cached_property
+    def order(self) -> OrderFound:
+        """Whether the order of the sessions contradicts what the alarm takes of them."""
+        if len(self.counted) < LOOKS[0]:
+            return OrderFound()
+        return order_of(self._shares, self.drift.since, self.seed)
 
     @property
     def alarm(self) -> int | None:
@@ -236,6 +246,25 @@ class Course:
             )
         elif len(self.counted) <= FEW:
             yield f"the first sessions find little: {len(self.counted)} say less than {FEW + 1}"
+        if self.drift.unconfirmed:
+            yield (
+                f"wealth {self.drift.most:.3g} and no alarm: a few sessions made it, and no block "
+                f"of the last 2 to {max(BLOCKS)} ranks far enough below all before"
+            )
+        yield from self._order_doubts()
+
+    def _order_doubts(self) -> Iterator[str]:
+        """What the order of the sessions shows of causes that alarms do not allow for."""
+        if (p := self.order.neighbours) is not None:
+            yield (
+                f"neighbouring sessions are alike (p {p:.2g}), as in a season or in outages of "
+                "several days: alarms come more often than promised, and may pass by themselves"
+            )
+        if (p := self.order.spread) is not None:
+            yield (
+                f"sessions came to differ more, or less, than they did (p {p:.2g}): alarms come "
+                "more often than promised; look for what changed in how they are run"
+            )
 
     def over(self) -> OverSessions:
         """The same for a datasheet."""
@@ -246,6 +275,7 @@ class Course:
             left_out=len(self.sessions) - len(self.counted),
             wealth=self.drift.wealth,
             alarm=None if alarm is None else alarm + 1,
+            confirmed_by=self.drift.block,
             since=None if since is None else since + 1,
             since_at="" if since is None else self.sessions[since].began_at,
             changes=tuple(self.changes()),
@@ -261,8 +291,15 @@ class Course:
         before, now = map(compact, self.values)
         return (
             f"worse since {self.named(self.since)}: {before} before, {now} since; "
-            f"alarm in {self.named(self.alarm)}, wealth {self.drift.most:.3g}"
+            f"alarm in {self.named(self.alarm)}{self._by_block()}, wealth {self.drift.most:.3g}"
         )
+
+    def _by_block(self) -> str:
+        """Which sessions made the alarm; none are named where one may."""
+        if self.drift.alarm is None or self.drift.block is None:
+            return ""
+        first = self.counted[self.drift.alarm + 1 - self.drift.block]
+        return f" by the {self.drift.block} sessions since {self.named(first)}"
 
 
 def course_of(

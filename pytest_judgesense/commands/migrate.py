@@ -3,13 +3,14 @@
 Both judges are measured on the same suite, from their recordings; ``--judge-mode record`` asks what
 is missing, after its price. Of a judge that nobody can ask any more its judgment log does as well.
 The command exits with 1 if something is not kept: a measure is worse beyond chance, or no mark of
-the new judge keeps the old pass rate.
+the new judge keeps the old pass rate, and that beyond chance.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -46,6 +47,7 @@ from pytest_judgesense.output import Outputs
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.model_change import Migration, sentences, tables, to_plain
 from pytest_judgesense.report.terminal import tables_lines
+from pytest_judgesense.suites.space import position
 from pytest_judgesense.suites.suite import Suite
 
 _LOG: Final = ".jsonl"
@@ -67,7 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "replay: recorded answers (the default); record: ask what is not recorded yet"
     parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=text)
     parser.add_argument("--plan", help="print calls and price, and ask nothing", **FLAG)
-    text = "the old judge's pass mark: a label, or a share of the scale (default: the suite's)"
+    text = "the old judge's pass mark: a grade of the scale or between two, or a share of it up to "
+    text += "1 (default: the suite's)"
     parser.add_argument("--mark", help=text)
     text = f"how far from the old pass rate a rate is that keeps it (default: {_WITHIN})"
     share = number("share", float, 1)
@@ -129,7 +132,7 @@ def run(options: argparse.Namespace) -> int:
     outputs = Outputs(verbose=False)
     if options.output is not None:
         outputs.write("migration", options.output, lambda: _json(of))
-    return tell_of_outputs(outputs) or (BAR_FAILED if of.worse or not of.rate_kept else 0)
+    return tell_of_outputs(outputs) or (BAR_FAILED if of.worse or of.rate_lost else 0)
 
 
 def _refuse_undeclared(
@@ -185,23 +188,32 @@ def _mark(text: str | None, suite: Suite) -> float | None:
     """The old mark as a share of the scale."""
     if text is None:
         return None
-    labels = suite.design.labels
-    if suite.design.ordinal and not suite.design.criteria and text in labels:
-        return labels.index(text) / (len(labels) - 1)
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not (suite.design.ordinal or suite.design.criteria) or not 0 <= share <= 1:
-        ordered = suite.design.ordinal or bool(suite.design.criteria)
+    design = suite.design
+    labels = design.scale
+    ordered = design.ordinal or bool(design.criteria)
+    # As in a suite file: what is a grade is one, else a number up to 1 is a share of the scale.
+    share = position(text, labels) / (len(labels) - 1)
+    if math.isnan(share):
+        share = _up_to_one(text)
+    if not ordered or not share > 0:
         raise UsageError(
             f"--mark {text} is no mark of {suite.name}",
             found=f"labels {listed(labels)}" + ("" if ordered else ", which have no order"),
-            expected="a label of the scale, or a share of it from 0 to 1"
+            expected=f"a grade above the lowest: {listed(labels[1:])}; a number between two; or "
+            "a share of the scale, above 0 and up to 1"
             if ordered
             else "a suite of grades, or of labels in order",
         )
     return share
+
+
+def _up_to_one(text: str) -> float:
+    """The number that a text is, from 0 to 1; NaN for another one or none."""
+    try:
+        number_stated = float(text)
+    except ValueError:
+        return math.nan
+    return number_stated if 0 <= number_stated <= 1 else math.nan
 
 
 # --- the two judges -------------------------------------------------------------------------------

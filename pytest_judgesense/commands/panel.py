@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -44,6 +44,7 @@ from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.panel import sentences, tables, to_plain
 from pytest_judgesense.report.terminal import tables_lines
 from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.suite import Suite
 
 _LOG, _BASELINE = ".jsonl", ".json"
@@ -52,10 +53,16 @@ _LONGEST_CELL: Final = 40
 
 
 class _Voter(NamedTuple):
-    """A judge of the panel; ``spec``: if it is declared here."""
+    """A judge of the panel.
+
+    Attributes:
+        spec: if it is declared here.
+        labels: of people, where the suite's file is at hand.
+    """
 
     cell: Cell
     spec: JudgeSpec | None
+    labels: tuple[PersonLabel, ...] = ()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +101,12 @@ def run(options: argparse.Namespace) -> int:
     voters = _panel_of(options, [*_voters(options, registry)])
     ballots = ballots_of([voter.cell for voter in voters])
     prices = tuple(_price(voter, ballots) for voter in voters)
-    panel = JudgePanel(voters[0].cell.suite, ballots, prices, options.alpha, options.seed)
+    suite = voters[0].cell.suite
+    later = later_labels(
+        (label for voter in voters for label in voter.labels),
+        (judgment.recorded_at for voter in voters for judgment in voter.cell.judgments),
+    )
+    panel = JudgePanel(suite, ballots, prices, options.alpha, options.seed, later)
     every = [*tables(panel)]
     show(line for sentence in sentences(panel) for line in indented(sentence, width=0))
     show(tables_lines(_on_screen(table) for table in every if table.rows))
@@ -139,7 +151,21 @@ def _recorded(options: argparse.Namespace, name: str, registry: Registry) -> Ite
         paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
         cell, _ = recorded_cell(judge, suite, paths, options.seed, registry)
         if cell.judgments:
-            yield _Voter(cell, judge)
+            yield _Voter(cell, judge, read_people(people_file(suite.path)))
+
+
+def later_labels(labels: Iterable[PersonLabel], votes: Iterable[str | None]) -> int:
+    """How many labels in force people gave when the first vote of the panel was there.
+
+    Args:
+        labels: the lines of a file of labels, in their order.
+        votes: when each was recorded (UTC, ISO 8601); ``None`` where that is not known.
+    """
+    times = [time for time in votes if time is not None]
+    if not times:
+        return 0
+    first = min(times)
+    return sum(label.counts and label.labelled_at > first for label in in_force(labels).values())
 
 
 def _recordings(

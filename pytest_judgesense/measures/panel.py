@@ -42,6 +42,8 @@ class JudgePanel:
         prices: of each judge, in their order.
         alpha: the error that is allowed among what the panel decides.
         seed: of the folds.
+        later_labels: how many labels people gave when votes were there already; the rest is not
+            known to be blind either.
     """
 
     suite: str
@@ -49,6 +51,7 @@ class JudgePanel:
     prices: tuple[VotePrice, ...]
     alpha: float
     seed: int
+    later_labels: int = 0
 
     @cached_property
     def by_errors(self) -> bool:

@@ -140,6 +140,7 @@ class _OverSessions(TypedDict):
     since_at: str
     changes: list[str]
     spread_p: _Number | None
+    confirmed_by: NotRequired[int | None]
 
 
 @_Form

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -28,7 +28,7 @@ from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.kept_mark import NOTHING, KeptMark, kept_mark
-from pytest_judgesense.trial import Design, Judgment
+from pytest_judgesense.trial import Design, Judgment, is_number
 
 SCHEMA: Final = "judgesense/migration/1"
 PASS, FAIL = "pass", "fail"
@@ -56,6 +56,7 @@ class ScoredTrials(NamedTuple):
         trials: those trials.
         marks: those that there are; ``None`` for the scores that were given.
         old_mark: in words.
+        old_place: the old mark on the new judge's scale; ``None`` where it is none of it.
         word: from a mark to how it is written.
     """
 
@@ -65,6 +66,7 @@ class ScoredTrials(NamedTuple):
     trials: list[BothJudged]
     marks: list[float] | None
     old_mark: str
+    old_place: float | None
     word: Callable[[float], str]
 
 
@@ -158,7 +160,14 @@ class Migration:
         if (scale := self.scale) is None:
             return None
         clusters = [of.old.trial.cluster for of in scale.trials]
-        return kept_mark(scale.scores, [float(p) for p in scale.passed], clusters, scale.marks)
+        return kept_mark(
+            scale.scores,
+            [float(p) for p in scale.passed],
+            clusters,
+            scale.marks,
+            within=self.within,
+            old_mark=scale.old_place,
+        )
 
     @property
     def worse(self) -> list[MeasureChange]:
@@ -166,11 +175,9 @@ class Migration:
         return self.change.moved("worse")
 
     @property
-    def rate_kept(self) -> bool:
-        """Whether a mark keeps the old pass rate, or replies have no score."""
-        if not isinstance(self.matched, KeptMark):
-            return True
-        return abs(self.matched.nearest.rate - self.matched.old_rate) <= self.within + _ROUNDING
+    def rate_lost(self) -> bool:
+        """Whether no mark keeps the old pass rate, beyond chance."""
+        return isinstance(self.matched, KeptMark) and self.matched.answer == "not kept"
 
 
 def _reaches(score: float, mark: float) -> bool:
@@ -197,9 +204,24 @@ def _graded(of: Migration) -> ScoredTrials | None:
     def word(mark: float) -> str:
         if mark == NOTHING:
             return "above all"
-        return f"{mark:.3f}" if design.criteria else design.labels[round(mark * last)]
+        return grade_at(mark, design.scale)
 
-    return ScoredTrials("pass mark", passed, scores, trials, marks, word(of.old_mark), word)
+    return ScoredTrials(
+        "pass mark", passed, scores, trials, marks, word(of.old_mark), of.old_mark, word
+    )
+
+
+def grade_at(share: float, labels: Sequence[str]) -> str:
+    """A share of the way up a scale in its labels: a grade, a number between two, or which two."""
+    place = share * (len(labels) - 1)
+    nearest = round(place)
+    if abs(place - nearest) < _ROUNDING * len(labels):
+        return labels[nearest]
+    below, above = labels[math.floor(place)], labels[math.ceil(place)]
+    if is_number(below) and is_number(above):
+        number = float(below) + (place - math.floor(place)) * (float(above) - float(below))
+        return f"{number:.3g}"
+    return f"between {below} and {above}"
 
 
 def _probable(of: Migration) -> ScoredTrials | None:
@@ -218,6 +240,7 @@ def _probable(of: Migration) -> ScoredTrials | None:
         decided,
         None,
         f"the old verdict {first}",
+        None,
         lambda mark: "above all" if mark == NOTHING else f"{mark:.3f}",
     )
 
@@ -262,14 +285,35 @@ def _mark_words(of: Migration) -> Iterator[str]:
         lowest, highest = scale.word(matched.lowest), scale.word(matched.highest)
         ends = f"{lowest} alone" if lowest == highest else f"{lowest} to {highest}"
         yield f"of {of.new.judge} {rate}; not told from the old rate: {ends} (95% over clusters)"
-    if not of.rate_kept:
-        yield f"cannot be kept: no mark is within {of.within:g} of the old rate"
+    if (now := matched.at_old) is not None:
+        yield (
+            f"at {scale.old_mark} of {of.new.judge} {now.rate:.3f} pass now: {now.change:+.3f} "
+            f"[{now.ends[0]:+.3f}, {now.ends[1]:+.3f}]"
+        )
+    yield _answer_words(of, matched, scale)
     lost = int(matched.not_kept.sum())
     moved = matched.fewest.lost + matched.fewest.gained
     whose = "no mark in that range" if matched.lowest is not None else "that mark does not"
     yield (
         f"cannot be kept: the side of {lost:,} trials, which {whose} keeps; at any mark {moved:,} "
         f"or more change sides (fewest at {scale.word(matched.fewest.mark)})"
+    )
+
+
+def _answer_words(of: Migration, matched: KeptMark, scale: ScoredTrials) -> str:
+    """Whether the rate is kept, and what would decide it."""
+    if matched.answer == "kept":
+        (low, high), mark = matched.nearest.ends, scale.word(matched.nearest.mark)
+        return f"kept: at {mark} the rate moves by {low:+.3f} to {high:+.3f}"
+    if matched.answer == "not kept":
+        return f"cannot be kept: every mark is more than {of.within:g} from the old rate (95%)"
+    needed = matched.clusters_to_decide(of.within)
+    items = {both.old.trial.item for both in scale.trials}
+    unit = "items" if len(items) == matched.clusters else "clusters"
+    would = "" if needed is None else f"; about {needed:,} {unit} like these would settle it"
+    return (
+        f"undecided: a fit, plus or minus {matched.nearest.half_width:.3f}, where {of.within:g} is "
+        f"asked for{would}"
     )
 
 
@@ -357,7 +401,7 @@ def _not_kept(scale: ScoredTrials, matched: KeptMark) -> Table:
             both.old.trial.id,
             PASS if passed else FAIL,
             FAIL if passed else PASS,
-            scale.word(score) if scale.marks else f"{score:.3f}",
+            scale.word(score),
         )
         for both, passed, score, lost in zip(
             scale.trials, scale.passed, scale.scores, matched.not_kept.tolist(), strict=True
@@ -389,7 +433,10 @@ def to_plain(of: Migration) -> dict[str, Any]:
             "lowest": None if matched.lowest is None else scale.word(matched.lowest),
             "highest": None if matched.highest is None else scale.word(matched.highest),
             "within": of.within,
-            "kept": of.rate_kept,
+            "answer": matched.answer,
+            "ends": [*matched.nearest.ends],
+            "at_old": None if matched.at_old is None else matched.at_old.rate,
+            "settled_by": matched.clusters_to_decide(of.within),
             "fewest_changes": matched.fewest.lost + matched.fewest.gained,
         }
     count = len(of.same)

@@ -10,8 +10,12 @@ is spread over the next 100 sessions and over three boldnesses k::
 
 Each e_k has the mean 1 under a uniform p, so W is a martingale that begins at 1 and never is below
 0: whenever anybody looks, and however often, it ever reaches 20 with a chance of at most 1/20
-(Ville). That is the alarm. Since when is another question, of likelihood (`change_point`). After
-100 sessions the stake is spent: bets begin anew, with the level for the next 100.
+(Ville). Since when is another question, of likelihood (`change_point`). After 100 sessions the
+stake is spent: bets begin anew, with the level for the next 100.
+
+By Student's p that is an alarm once ranks confirm it (`stats.night_ranks`), in that session or a
+later one of the hundred: days are not normal, and no single session may decide. By the stratified
+p, which is exact, it is one at once.
 
 **Student's p** (`student_p`), where days may differ. With x the arcsine of the square root of a
 session's share, of n earlier sessions the mean and the standard deviation s::
@@ -54,6 +58,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, stdtr
+
+from pytest_judgesense.stats.night_ranks import CONFIRMED, block_p, deciding_block
 
 ALARM: Final = 20.0  # of the wealth: 1 over the level
 BETS: Final = 100  # sessions over which the stake is spread
@@ -186,35 +192,79 @@ class Drift(NamedTuple):
 
     Attributes:
         wealth: after the last session.
-        most: the greatest so far since bets began anew, or at the alarm.
-        alarm: position of the first session in which the wealth reached `ALARM`; ``None``: it never
-            did. An alarm stands, whatever comes later.
+        most: the greatest so far since bets began anew, up to the alarm.
+        alarm: position of the session that gave the alarm; ``None``: none did. An alarm stands,
+            whatever comes later.
         since: position of the session with which the loss most likely began; ``None`` without.
+        block: how many sessions up to the alarm confirmed it; ``None`` where none had to.
     """
 
     wealth: float
     most: float
     alarm: int | None = None
     since: int | None = None
+    block: int | None = None
+
+    @property
+    def unconfirmed(self) -> bool:
+        """Whether the wealth has been enough for an alarm that no ranks have confirmed."""
+        return self.alarm is None and self.most >= ALARM
 
 
-def drift_of(p: ArrayLike, shares: ArrayLike) -> Drift:
+def drift_of(p: ArrayLike, shares: ArrayLike, *, confirm: bool, seed: int = 0) -> Drift:
     """The wealth after the last session, the first alarm, and since when.
 
     Args:
         p: p-values of the sessions, shape (T,); NaN where nobody bets.
         shares: share of each session, shape (T,).
+        confirm: whether ranks have to confirm an alarm, as by Student's p.
+        seed: of the draws that order equal shares.
     """
     rich = wealth(p)
     if not rich.size:
         return Drift(1.0, 1.0)
-    last = float(rich[-1])
-    reached = np.flatnonzero(rich >= ALARM)
-    if not reached.size:
-        first = (len(rich) - 2) // BETS * BETS + 1 if len(rich) > 1 else 0
-        return Drift(last, float(rich[first:].max()))
-    alarm = int(reached[0])
-    return Drift(last, float(rich[alarm]), alarm, change_point(shares, alarm))
+    most = most_so_far(rich)
+    alarms = np.flatnonzero(confirmed(rich, shares, seed) if confirm else most >= ALARM)
+    if not alarms.size:
+        return Drift(float(rich[-1]), float(most[-1]))
+    alarm = int(alarms[0])
+    return Drift(
+        float(rich[-1]),
+        float(most[alarm]),
+        alarm,
+        change_point(shares, alarm),
+        deciding_block(shares, alarm, seed) if confirm else None,
+    )
+
+
+def most_so_far(rich: _Floats) -> _Floats:
+    """The greatest wealth up to each session since bets began anew, shape (..., T)."""
+    most = rich.copy()
+    for first in range(1, rich.shape[-1], BETS):
+        hundred = slice(first, first + BETS)
+        most[..., hundred] = np.maximum.accumulate(rich[..., hundred], axis=-1)
+    return most
+
+
+def confirmed(rich: _Floats, shares: ArrayLike, seed: int = 0) -> NDArray[np.bool_]:
+    """Sessions up to which the wealth has reached `ALARM`, and whose ranks confirm it.
+
+    Args:
+        rich: wealth after each session, shape (T,) or (runs, T).
+        shares: share of each session, of the same shape.
+        seed: of the draws that order equal shares.
+
+    Returns:
+        The same shape.
+    """
+    alarms: NDArray[np.bool_] = np.atleast_2d(most_so_far(rich) >= ALARM)
+    of_history = np.atleast_2d(np.asarray(shares, dtype=np.float64))
+    # Few histories of an unchanged judge reach it, and ranks take longer than bets.
+    rows = alarms.any(axis=-1)
+    if rows.any():
+        first = int(alarms[rows].argmax(axis=-1).min())
+        alarms[rows] &= block_p(of_history[rows], first, seed) <= CONFIRMED
+    return alarms.reshape(rich.shape)
 
 
 def change_point(shares: ArrayLike, alarm: int) -> int:
@@ -312,12 +362,13 @@ class PlannedSessions:
     def found_after(
         self, loss: float, before: int, after: int, runs: int = 400, seed: int = 0
     ) -> _Floats:
-        """Sessions that a loss takes to be found by Student's p, in simulated histories.
+        """Sessions that a loss takes to be found by Student's process, in simulated histories.
 
         Returns:
             Sorted, shape (runs,); infinite where it was not found within ``after`` sessions.
         """
         sums = self.totals(loss, before, after, runs, seed)
-        rich = wealth(student_p(sums.sum(axis=-1) / sum(self.sizes), len(self.sizes)))
-        alarms = rich[:, before:] >= ALARM
+        shares = sums.sum(axis=-1) / sum(self.sizes)
+        rich = wealth(student_p(shares, len(self.sizes)))
+        alarms = confirmed(rich, shares, seed)[:, before:]
         return np.sort(np.where(alarms.any(axis=-1), alarms.argmax(axis=-1) + 1.0, np.inf))

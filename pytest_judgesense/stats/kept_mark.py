@@ -13,6 +13,12 @@ the clustered interval of the paired difference (`stats.comparison`) holds 0. Bo
 interval fall with m, unit by unit, so these marks are an unbroken range, and no draws are needed.
 A range without a mark says that no mark keeps the rate.
 
+**Whether it is kept** within a distance w has three answers: *kept*, where both ends of the
+interval of d at the nearest mark lie within w; *not kept*, where at every mark an end excludes it,
+the lower one above w or the upper one below -w; else *undecided*. Both ends fall with m, so the
+marks that are not excluded are an unbroken range as well. With the half-width h of K clusters at
+the nearest mark, about ``K (h / |w - |d||)^2`` clusters would decide.
+
 **What no mark keeps**: a unit that passed, and whose new score is below the lowest mark of the
 range, fails at every mark that may keep the rate; one that failed, with a score at the highest or
 above, passes at all of them.
@@ -30,7 +36,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +51,10 @@ from pytest_judgesense.stats.inputs import (
 
 NOTHING: Final = math.inf  # the mark at which nothing passes
 
+Answer: TypeAlias = Literal["kept", "not kept", "undecided"]
+
 _Flags = NDArray[np.bool_]
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,11 @@ class MarkRate:
         """Whether the interval of the difference does not hold 0."""
         return not self.ends[0] <= 0 <= self.ends[1]
 
+    @property
+    def half_width(self) -> float:
+        """From the difference to the farther end of its interval."""
+        return max(self.change - self.ends[0], self.ends[1] - self.change)
+
 
 @dataclass(frozen=True, slots=True)
 class KeptMark:
@@ -85,6 +99,9 @@ class KeptMark:
             mark, of the nearest.
         fewest: the mark at which fewest units change sides, the lowest of several.
         marks: all of them, where they were stated; else empty.
+        answer: whether the rate is kept within the distance that was asked for.
+        at_old: what passes at the old judge's mark; ``None`` where it is not on the new scale.
+        clusters: how many there are.
     """
 
     nearest: MarkRate
@@ -94,10 +111,30 @@ class KeptMark:
     not_kept: _Flags
     fewest: MarkRate
     marks: tuple[MarkRate, ...]
+    answer: Answer
+    at_old: MarkRate | None
+    clusters: int
+
+    def clusters_to_decide(self, within: float) -> int | None:
+        """About how many clusters like these decide whether the rate is kept within a distance.
+
+        ``None`` where it is decided, or the difference is as large as the distance.
+        """
+        apart = abs(within - abs(self.nearest.change))
+        if self.answer != "undecided" or apart < _ROUNDING:
+            return None
+        needed = self.clusters * (self.nearest.half_width / apart) ** 2
+        return max(self.clusters + 1, math.ceil(needed))
 
 
 def kept_mark(
-    scores: ArrayLike, passed: ArrayLike, clusters: Clusters, marks: ArrayLike | None = None
+    scores: ArrayLike,
+    passed: ArrayLike,
+    clusters: Clusters,
+    marks: ArrayLike | None = None,
+    *,
+    within: float,
+    old_mark: float | None = None,
 ) -> KeptMark | NotEstimable:
     """The mark on the new scale that keeps the old pass rate.
 
@@ -106,6 +143,8 @@ def kept_mark(
         passed: whether the unit passed under the old one, 0 or 1.
         clusters: cluster of each unit.
         marks: the marks that there are; default: every score that was given.
+        within: how far from the old pass rate a rate is that keeps it, from 0.
+        old_mark: the old judge's mark, where its scale is the new one's.
 
     Raises:
         ValueError: a score is not finite, or lengths differ.
@@ -119,13 +158,24 @@ def kept_mark(
     places = np.unique(vector if marks is None else np.asarray(marks, dtype=np.float64))
     every = [*places.tolist(), NOTHING]
 
-    @cache
-    def at(place: int) -> MarkRate:
-        new = (vector >= every[place]).astype(np.float64)
+    def at_mark(mark: float) -> MarkRate:
+        new = (vector >= mark).astype(np.float64)
         totals, sizes = cluster_sums([new - old], codes, count)
         lost, gained = int((old > new).sum()), int((new > old).sum())
         rate, ends = float(new.mean()), bounded_ends(totals, sizes)
-        return MarkRate(every[place], rate, float((new - old).mean()), ends, lost, gained)
+        return MarkRate(mark, rate, float((new - old).mean()), ends, lost, gained)
+
+    @cache
+    def at(place: int) -> MarkRate:
+        return at_mark(every[place])
+
+    def answer_at(nearest: MarkRate) -> Answer:
+        if max(abs(end) for end in nearest.ends) <= within + _ROUNDING:
+            return "kept"
+        places = range(len(every))
+        not_above = bisect_left(places, True, key=lambda p: at(p).ends[0] <= within + _ROUNDING)
+        below = bisect_left(places, True, key=lambda p: at(p).ends[1] < -within - _ROUNDING)
+        return "not kept" if not_above >= below else "undecided"
 
     lowest = bisect_left(range(len(every)), True, key=lambda place: at(place).ends[0] <= 0)
     above = bisect_left(range(len(every)), True, key=lambda place: at(place).ends[1] < 0)
@@ -143,4 +193,7 @@ def kept_mark(
         not_kept=not_kept,
         fewest=at(int(np.argmin(moved))),
         marks=() if marks is None else tuple(map(at, range(len(every)))),
+        answer=answer_at(nearest),
+        at_old=None if old_mark is None else at_mark(old_mark - _ROUNDING),
+        clusters=count,
     )

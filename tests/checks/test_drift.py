@@ -27,11 +27,13 @@ def outcome(of: Course) -> DriftOutcome:
 
 @pytest.mark.parametrize("way", ["vary", "alike"])
 def test_a_loss_gives_an_alarm_since_when_and_what_changed_then(way: str) -> None:
-    found = course(nights(14, 4, served="m-2"), way=way)
-    assert found.alarm in (14, 15)
+    found = course(nights(14, 6, served="m-2"), way=way)
+    # Ranks confirm Student's with the fifth: 1 / comb(19, 5) = 1/11628 is below .0002, and
+    # 1 / comb(18, 4) = 1/3060 is not.
+    assert found.alarm in ({18} if way == "vary" else {14, 15})
     assert found.since == 14
     assert list(found.changes()) == ["session 15 (2026-01-15): served as m-1 -> m-2"]
-    # 99 or 98 of 100 right before, of which seven sessions each; 40 or 41 since, two each.
+    # 99 or 98 of 100 right before, of which seven sessions each; 40 or 41 since, three each.
     assert found.values == pytest.approx((0.985, 0.405))
     assert outcome(found).outcome == "fail"
     assert "worse since session 15 (2026-01-15): 0.98 before, 0.41 since" in found.headline()
@@ -58,17 +60,17 @@ def test_of_a_measure_of_which_less_is_better_more_is_the_loss(way: str) -> None
         measured = [judge.model_copy(update={"measures": [turned]})]
         return session.model_copy(update={"measured": measured})
 
-    straight = course(nights(14, 4), way=way)
-    found = course(list(map(flips, nights(14, 4))), way=way)
+    straight = course(nights(14, 6), way=way)
+    found = course(list(map(flips, nights(14, 6))), way=way)
     assert (found.alarm, found.since) == (straight.alarm, straight.since)
     assert found.drift.wealth == straight.drift.wealth
     assert found.values == pytest.approx((0.015, 0.595))
-    assert course(nights(14, 4, direction="lower"), way=way).alarm is None
+    assert course(nights(14, 6, direction="lower"), way=way).alarm is None
 
 
 def test_an_alarm_stands_when_the_judge_has_recovered() -> None:
-    sessions = nights(14, 3)
-    recovered = [live(n, [5] * 20) for n in range(17, 40)]
+    sessions = nights(14, 5)
+    recovered = [live(n, [5] * 20) for n in range(19, 40)]
     found = course(sessions + recovered)
     assert found.drift.wealth < 20
     assert found.alarm is not None
@@ -118,6 +120,33 @@ def test_what_says_nothing_says_why(sessions: list[LiveSession], way: str, reaso
     assert outcome(found).outcome == "inconclusive"
 
 
+def test_one_bad_night_gives_no_alarm_and_it_is_said() -> None:
+    sessions = nights(30, 0)
+    sessions[20] = live(20, [1] * 20)
+    found = course(sessions)
+    assert found.drift.most >= 20
+    assert found.alarm is None
+    assert outcome(found).outcome == "pass"
+    assert "and no alarm: a few sessions made it, and no block of the last 2 to 20" in "; ".join(
+        found.doubts()
+    )
+
+
+def test_the_sessions_that_make_an_alarm_are_named() -> None:
+    found = course(nights(14, 6))
+    assert "alarm in session 19 (2026-01-19) by the 5 sessions since session 15" in found.headline()
+    assert found.over().confirmed_by == 5
+    assert course(nights(14, 6), way="alike").over().confirmed_by is None
+
+
+def test_a_season_is_warned_of() -> None:
+    def right(night: int) -> int:
+        return 5 if night % 20 < 10 else 3
+
+    found = course([live(n, [5] * 10 + [right(n)] * 10) for n in range(40)])
+    assert "neighbouring sessions are alike (p 0.00" in "; ".join(found.doubts())
+
+
 def test_the_first_sessions_say_that_they_find_little() -> None:
     def said(count: int, way: str) -> str:
         return "; ".join(course(nights(count, 0), way=way).doubts())
@@ -140,20 +169,20 @@ def test_days_that_differ_contradict_alike() -> None:
 
 
 def test_a_datasheet_says_which_process_was_used_and_since_when() -> None:
-    found = course(nights(14, 4, served="m-2"), way="alike")
+    found = course(nights(14, 6, served="m-2"), way="alike")
     explanation = explanation_of(
         outcome(found), Cell("mine", "parity", Design("paraphrase", ("YES", "NO")), ())
     )
     line = check_line(explanation)
     assert line.over is not None
-    assert (line.over.process, line.over.sessions, line.over.since) == ("stratified", 18, 15)
+    assert (line.over.process, line.over.sessions, line.over.since) == ("stratified", 20, 15)
     assert line.over.since_at == "2026-01-15T02:00:00+00:00"
     assert line.over.changes == ("session 15 (2026-01-15): served as m-1 -> m-2",)
     assert line.outcome == "fail"
     assert line.gates[0].sign == "before"
     assert line.gates[0].bar == pytest.approx(0.985)
     text = whole_text(explanation, "mine")
-    assert "by the stratified process over 18 live sessions" in text
+    assert "by the stratified process over 20 live sessions" in text
     assert "session 15 (2026-01-15): served as m-1 -> m-2" in text
     assert "an alarm stands" in text
 

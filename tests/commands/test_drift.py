@@ -18,7 +18,7 @@ def written(path: Path, sessions: list[LiveSession]) -> str:
 
 @pytest.fixture
 def worse(tmp_path: Path) -> str:
-    return written(tmp_path / "h.jsonl", nights(14, 4, served="m-2"))
+    return written(tmp_path / "h.jsonl", nights(14, 6, served="m-2"))
 
 
 @pytest.mark.parametrize("way", ["vary", "alike"])
@@ -27,7 +27,7 @@ def test_an_alarm_is_exit_code_1_and_says_since_when_and_what_changed(
 ) -> None:
     assert main(["drift", worse, "--sessions", way]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "mine on parity: 18 sessions, 2026-01-01 to 2026-01-18"
+    assert lines[0] == "mine on parity: 20 sessions, 2026-01-01 to 2026-01-20"
     assert lines[1].startswith("  agreement  0.985 -> 0.405  wealth ")
     assert lines[1].endswith(" ALARM")
     text = " ".join(" ".join(lines).split())
@@ -88,14 +88,14 @@ def test_wrong_files_are_told_from_wrong_commands(
     with Path(worse).open("a") as file:
         file.write("{}\n")
     assert main(["drift", worse]) == 3
-    assert "h.jsonl:19 is no live session" in capsys.readouterr().err
+    assert "h.jsonl:21 is no live session" in capsys.readouterr().err
 
 
 def test_a_session_that_may_miss_more_counts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sessions = nights(14, 0)
-    sessions += [live(n, [2] * 20, missing=0.08) for n in range(14, 18)]
+    sessions += [live(n, [2] * 20, missing=0.08) for n in range(14, 20)]
     file = written(tmp_path / "h.jsonl", sessions)
     assert main(["drift", file]) == 0
     text = " ".join(capsys.readouterr().out.split())

@@ -110,7 +110,11 @@ def test_it_asks_what_is_missing_after_its_price_and_then_replays(
     )
     assert value["worse"] == ["agreement"]
     mark = value["mark"]
-    assert (mark["old"], mark["new"], mark["new_rate"], mark["kept"]) == ("4", "5", 0.4, True)
+    assert (mark["old"], mark["new"], mark["new_rate"], mark["answer"]) == (
+        *("4", "5", 0.4, "undecided"),
+    )
+    # At the old mark 4 the new judge passes 30 of 50.
+    assert (mark["at_old"], mark["within"]) == (0.6, 0.02)
     (agreement,) = [r for r in value["tables"]["measures"] if r["measure"] == "agreement"]
     assert (agreement["old"], agreement["new"]) == (1.0, pytest.approx(0.2))
     assert agreement["change"] == pytest.approx(-0.8)
@@ -124,16 +128,24 @@ def test_a_judge_that_is_alike_is_fine(run: Run) -> None:
     assert "alike and old cannot be told apart" in shown
     assert "0.400 pass at 4 of old of alike 4 keeps it best, with 0.380" in shown
     code, shown, _ = run("old", "alike", "grades.suite.toml", "--within", "0.01")
-    assert code == 1
-    assert "cannot be kept: no mark is within 0.01 of the old rate" in shown
+    assert code == 0
+    assert "undecided: a fit, plus or minus" in shown
+    assert "items like these would settle it" in shown
+    code, shown, _ = run("old", "alike", "grades.suite.toml", "--within", "0.2")
+    assert code == 0
+    assert "kept: at 4 the rate moves by -0." in shown
 
 
 def test_marks_of_the_old_judge_are_labels_or_shares(run: Run) -> None:
     run("old", "new", "grades.suite.toml", "--judge-mode", "record")
-    for mark, words in (("2", "0.800 pass at 2"), ("0.5", "0.600 pass at 3")):
+    for mark, words in (
+        ("2", "0.800 pass at 2"),
+        ("0.5", "0.600 pass at 3"),
+        ("3.5", "0.400 pass at 3.5"),
+    ):
         _, shown, _ = run("old", "new", "grades.suite.toml", "--mark", mark)
         assert words in shown
-    for mark in ("9", "x", "-1"):
+    for mark in ("9", "x", "-1", "1", "0"):
         code, _, err = run("old", "new", "grades.suite.toml", f"--mark={mark}")
         assert code == 2
         assert f"--mark {mark} is no mark of grades" in err

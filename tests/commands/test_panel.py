@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.commands.panel import later_labels
 from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.suites.people import SKIPPED, PersonLabel
 from pytest_judgesense.trial import Design, Judgment, Trial, Usage, Verdict
 from tests.commands.recordings import told
 
@@ -82,21 +84,17 @@ def test_what_the_panel_is_worth_decides_and_costs(logs: list[str], run: Run) ->
         "3 judges on answers: 60 items that all were asked (60 trials each), 60 with people's"
         in shown
     )
-    assert "effective votes: 1.98 [" in shown
+    assert (
+        "effective votes: not known: not enough errors: a judge errs in 6 of 60 clusters, and each "
+        "has to in at least 12" in shown
+    )
     assert (
         "at an error of at most 0.1 (95% confidence, people's labels): 3 of 3 votes decide 48 "
         "of 60 items (80%), 0 of 48 with a label wrongly; 12 go to people" in shown
     )
     value = json.loads(Path("x.json").read_text(encoding="utf-8"))
     worth = value["effective_votes"]
-    assert worth["value"] == pytest.approx(81 / 41)
-    assert worth["correlation"] == pytest.approx(7 / 27)
-    assert worth["interval"]["lower"] < 81 / 41 < worth["interval"]["upper"]
-    assert {tuple(pair["judges"]): pair["correlation"] for pair in worth["pairs"]} == {
-        ("first", "copy"): pytest.approx(1),
-        ("first", "third"): pytest.approx(-1 / 9),
-        ("copy", "third"): pytest.approx(-1 / 9),
-    }
+    assert worth["value"] is None
     tables = value["tables"]
     assert [row["right"] for row in tables["judges"]] == pytest.approx([0.9] * 3)
     # 100 tokens at 1 and 10 at 2 USD a million: 0.12 USD a thousand items; of others unknown.
@@ -144,10 +142,24 @@ def test_the_same_logs_give_the_same_bytes(logs: list[str], run: Run) -> None:
 
 
 def test_a_copy_of_a_judge_adds_no_vote(logs: list[str], run: Run) -> None:
+    # Each is wrong on 12 of 60; the third on 12 others: the correlation is (0 - .04) / .16 = -1/4.
+    wrong = {"first": range(12), "copy": range(12), "third": range(12, 24)}
+    logs = [write(f"{judge}.jsonl", judged(judge, errors)) for judge, errors in wrong.items()]
     _, shown, _ = run(*logs[:2])
     assert "effective votes: 1.00 [1.00, 1.00] of 2 (correlation of errors 1.00" in shown
     _, both, _ = run(logs[0], logs[2], "--judge-name", "first", "--judge-name", "third")
-    assert "effective votes: 2.25 " in both  # 2 / (1 - 1/9)
+    assert "effective votes: 2.67 " in both  # 2 / (1 - 1/4)
+    run(*logs, "-o", "x.json")
+    worth = json.loads(Path("x.json").read_text(encoding="utf-8"))["effective_votes"]
+    # Correlations 1, -1/4, -1/4 have the mean 1/6, and 3 / (1 + 2/6) = 9/4.
+    assert worth["value"] == pytest.approx(9 / 4)
+    assert worth["correlation"] == pytest.approx(1 / 6)
+    assert worth["interval"]["lower"] < 9 / 4 < worth["interval"]["upper"]
+    assert {tuple(pair["judges"]): pair["correlation"] for pair in worth["pairs"]} == {
+        ("first", "copy"): pytest.approx(1),
+        ("first", "third"): pytest.approx(-1 / 4),
+        ("copy", "third"): pytest.approx(-1 / 4),
+    }
 
 
 def test_without_labels_verdicts_are_correlated_and_it_says_so(logs: list[str], run: Run) -> None:
@@ -199,6 +211,21 @@ def test_recordings_are_read_and_no_call_is_made(
     code, _, err = run("factuality", *names, "--judge-name", "openai:m-1")
     assert code == 2
     assert "judge openai:m-1 is not there" in err
+
+
+def test_labels_that_came_after_the_first_vote_are_counted() -> None:
+    def label(item: str, at: str, said: str = "YES") -> PersonLabel:
+        return PersonLabel(item, "anna", said, "", "", "random", at, "0" * 16)
+
+    votes = ["2026-02-01T00:00:00Z", None, "2026-02-03T00:00:00Z"]
+    before, after = "2026-01-31T23:59:59Z", "2026-02-02T00:00:00Z"
+    assert later_labels([label("a", before), label("b", after)], votes) == 1
+    # An answer that was withdrawn or skipped is none; of one item the last one counts.
+    withdrawn = [label("b", after), label("b", after, ""), label("c", after, SKIPPED)]
+    assert later_labels(withdrawn, votes) == 0
+    assert later_labels([label("a", after), label("a", before)], votes) == 0
+    # Votes of an imported log have no time.
+    assert later_labels([label("a", after)], [None]) == 0
 
 
 def test_of_two_judges_that_differ_neither_is_against_most(logs: list[str], run: Run) -> None:

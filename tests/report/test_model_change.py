@@ -13,7 +13,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.shared import place_on_scale
-from pytest_judgesense.report.model_change import Migration, sentences, tables, to_plain
+from pytest_judgesense.report.model_change import Migration, grade_at, sentences, tables, to_plain
 from pytest_judgesense.stats.kept_mark import KeptMark
 from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import GRADES, SLOTS, YES_NO, judgment
@@ -78,7 +78,10 @@ def test_a_generous_judge_keeps_the_rate_a_grade_higher() -> None:
     assert "pass mark: of 50 trials 0.400 pass at 4 of old" in words
     assert "of new 5 keeps it best, with 0.400; not told from the old rate: 5 alone" in words
     assert "the side of 0 trials" in words
-    assert of.rate_kept
+    # At 4 of the new judge 30 of 50 pass: ten more. Fifty items are too few for .02.
+    assert "at 4 of new 0.600 pass now: +0.200" in words
+    assert "undecided: a fit, plus or minus 0.071, where 0.02 is asked for" in words
+    assert not of.rate_lost
     assert [change.measure.name for change in of.worse] == ["agreement"]
     moved = {row["old"]: row for row in table_of(of, "moved")}
     assert [moved["1"]["new"][grade] for grade in "12345"] == [0, 10, 0, 0, 0]
@@ -102,13 +105,21 @@ def test_another_mark_of_the_old_judge() -> None:
 
 def test_a_rate_that_no_mark_keeps() -> None:
     of = migration(cell("old", GRADE, GRADES, GRADE), cell("new", ["3"] * N, GRADES, GRADE))
-    assert not of.rate_kept
+    assert of.rate_lost
     words = " ".join(sentences(of))
     assert "every mark is told from the old rate" in words
-    assert "cannot be kept: no mark is within 0.02 of the old rate" in words
+    assert "cannot be kept: every mark is more than 0.02 from the old rate (95%)" in words
     # Above 3 nothing passes, which is nearest: the 20 that passed fail.
     assert len(table_of(of, "not-kept")) == 20
-    assert migration(of.old, of.new, within=0.4).rate_kept
+    assert not migration(of.old, of.new, within=0.4).rate_lost
+
+
+def test_marks_speak_in_the_labels_of_the_scale() -> None:
+    assert grade_at(0.75, ("1", "2", "3", "4", "5")) == "4"
+    # .6875 of the way from 1 to 5: 1 + 4 x .6875.
+    assert grade_at(0.6875, ("1", "2", "3", "4", "5")) == "3.75"
+    assert grade_at(0.25, ("bad", "fair", "good")) == "between bad and fair"
+    assert grade_at(1.0, ("bad", "fair", "good")) == "good"
 
 
 def test_verdicts_that_are_missing_are_counted_and_compared_with_nothing() -> None:

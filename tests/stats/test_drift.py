@@ -154,14 +154,51 @@ def test_nobody_wins_or_loses_without_a_bet_and_bets_begin_anew_after_a_hundred(
 
 def test_an_alarm_stands_and_says_since_when() -> None:
     p = [math.nan, 0.5, 0.6, 0.4, 1e-4, 1e-4, 0.9, 0.9, 0.9]
-    drift = drift_of(p, [0.9, 0.8, 0.9, 0.9, 0.5, 0.6, 0.9, 0.9, 0.9])
+    shares = [0.9, 0.8, 0.9, 0.9, 0.5, 0.6, 0.9, 0.9, 0.9]
+    drift = drift_of(p, shares, confirm=False)
     assert drift.alarm == 5
     assert drift.since == 4
     assert drift.most == pytest.approx(wealth(p)[5])
     assert drift.most >= 20 > drift.wealth
     rich = pytest.approx(wealth([math.nan, 0.5])[1])
-    assert drift_of([math.nan, 0.5], [0.9, 0.9]) == Drift(rich, rich)
-    assert drift_of([], []) == Drift(1.0, 1.0)
+    assert drift_of([math.nan, 0.5], [0.9, 0.9], confirm=False) == Drift(rich, rich)
+    assert drift_of([], [], confirm=True) == Drift(1.0, 1.0)
+
+
+def test_an_alarm_that_is_to_be_confirmed_waits_for_ranks() -> None:
+    p = np.full(40, 0.5)
+    p[0] = math.nan
+    p[20] = 1e-9
+    rising = np.linspace(0.8, 0.9, 40)
+    once = np.where(np.arange(40) == 20, 0.1, rising)
+    alone = drift_of(p, once, confirm=True)
+    assert alone.unconfirmed
+    assert alone.alarm is None
+    assert drift_of(p, once, confirm=False).alarm == 20
+    # 1 / comb(20 + n, n) is first below .0002 at n = 4: with the sessions 20 to 23.
+    usual = np.random.default_rng(3).permuted(rising)
+    lost = np.where(np.arange(40) >= 20, 0.1, 1.0) * usual
+    drift = drift_of(p, lost, confirm=True)
+    assert (drift.alarm, drift.since) == (23, 20)
+    assert not drift.unconfirmed
+
+
+def test_the_block_that_made_an_alarm_is_named() -> None:
+    p = np.full(24, 0.5)
+    p[0] = math.nan
+    p[20:] = 1e-4
+    shares = np.r_[np.linspace(0.90, 0.95, 20), 0.8, 0.79, 0.78, 0.77]
+    assert drift_of(p, shares, confirm=True).block == 4
+    assert drift_of(p, shares, confirm=False).block is None
+
+
+def test_a_wealth_of_the_first_hundred_is_none_of_the_second() -> None:
+    p = np.full(150, 0.5)
+    p[0] = math.nan
+    p[50] = 1e-9
+    # The wealth was enough in the first hundred, and ranks would confirm in the second alone.
+    shares = np.where(np.arange(150) >= 120, 0.5, np.linspace(0.8, 0.9, 150))
+    assert drift_of(p, shares, confirm=True).alarm is None
 
 
 def test_a_loss_began_where_one_shift_explains_most() -> None:
@@ -179,14 +216,15 @@ def test_an_alarm_of_the_second_hundred_is_dated_there() -> None:
     p[0] = math.nan
     p[120:] = 1e-4
     shares = np.where(p < 0.5, 0.5, 0.9)
-    drift = drift_of(p, shares)
+    drift = drift_of(p, shares, confirm=False)
     assert (drift.alarm, drift.since) == (121, 120)
 
 
 def test_endless_losses_are_a_number() -> None:
     rich = wealth([math.nan] + [0.0] * 90)
     assert np.isfinite(rich).all()
-    assert drift_of([math.nan] + [0.0] * 90, [0.9] + [0.1] * 90).since == 1
+    drift = drift_of([math.nan] + [0.0] * 90, [0.9] + [0.1] * 90, confirm=False)
+    assert drift.since == 1
 
 
 shares = st.lists(st.floats(0, 1), min_size=7, max_size=12)

@@ -22,8 +22,8 @@ A, B = (1, 1, 0, 0), (1, 0, 1, 0)  # of these four units the correlation is 0
 
 
 def votes_of(*errors: tuple[int, ...] | Floats) -> EffectiveVotes:
-    """Each unit is its own cluster."""
-    shares = np.column_stack(errors).astype(float)
+    """Each unit is its own cluster; units are there six times, so that judges err often enough."""
+    shares = np.tile(np.column_stack(errors).astype(float), (6, 1))
     result = effective_votes(shares, np.arange(len(shares)))
     assert isinstance(result, EffectiveVotes)
     return result
@@ -53,16 +53,32 @@ def test_judges_that_never_err_together_have_no_bound() -> None:
 
 
 def test_a_judge_that_does_not_vary_or_would_not_without_a_cluster_is_left_out() -> None:
-    always, once = (0, 0, 0, 0), (0, 0, 0, 1)
-    result = votes_of(A, always, B, once)
+    always, once = np.zeros(24), np.eye(24)[0]
+    often = np.tile(np.column_stack([A, B]), (6, 1))
+    judges = np.column_stack([often[:, 0], always, often[:, 1], once]).astype(float)
+    result = effective_votes(judges, range(24))
+    assert isinstance(result, EffectiveVotes)
     assert result.counted == (0, 2)
     assert result.value == pytest.approx(2)
     assert np.isnan(result.pairs[1]).all()
-    assert effective_votes(np.column_stack([A, always, once]).astype(float), range(4)) == (
+    assert effective_votes(judges[:, [0, 1, 3]], range(24)) == (
         NotEstimable(
             "1 of 3 judges differ between items in more than one cluster: nothing to correlate"
         )
     )
+
+
+def test_with_few_errors_no_number_is_given() -> None:
+    errors = np.tile(np.column_stack([A, B]).astype(float), (6, 1))
+    # Each errs in two of four, so in 12 clusters of 24; in 10 of 20.
+    assert isinstance(effective_votes(errors, range(24)), EffectiveVotes)
+    assert effective_votes(errors[:20], range(20)) == NotEstimable(
+        "not enough errors: a judge errs in 10 of 20 clusters, and each has to in at least 12"
+    )
+    # A judge that is nearly always wrong differs from itself where it is right.
+    assert isinstance(effective_votes(1 - errors[:20], range(20)), NotEstimable)
+    # Two units of a cluster are one: 12 of 24 units, in 6 clusters.
+    assert isinstance(effective_votes(errors, np.arange(24) // 2), NotEstimable)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +111,7 @@ def counted(shares: Floats) -> float:
 @pytest.mark.parametrize("labels", [1, 3])
 def test_value_and_interval_equal_an_independent_count(labels: int) -> None:
     rng = np.random.default_rng(labels)
-    clusters = rng.integers(12, size=60)
+    clusters = rng.integers(20, size=60)
     shares = rng.random((60, 1, labels)) + 0.8 * rng.random((60, 4, labels))
     shares /= shares.max()
     result = effective_votes(shares, clusters)
@@ -173,6 +189,7 @@ PANELS = hnp.arrays(
 
 @given(PANELS, st.integers(2, 5))
 def test_a_copy_of_every_judge_adds_no_vote(panel: NDArray[np.int8], times: int) -> None:
+    panel = np.tile(panel, (4, 1))
     clusters = range(len(panel))
     once = effective_votes(panel.astype(float), clusters)
     copied = effective_votes(np.tile(panel, times).astype(float), clusters)
@@ -190,6 +207,7 @@ def test_a_copy_of_every_judge_adds_no_vote(panel: NDArray[np.int8], times: int)
 def test_neither_the_order_of_judges_nor_of_units_matters(
     panel: NDArray[np.int8], random: object
 ) -> None:
+    panel = np.tile(panel, (4, 1))
     judges = [*range(panel.shape[1])]
     units = [*range(len(panel))]
     random.shuffle(judges)  # type: ignore[attr-defined]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,18 +22,31 @@ def of(
 
 
 def test_youdens_index_by_hand() -> None:
-    # Sensitivity 9/10, specificity 7/10: J = .6. Each unit is a cluster: the recalls have Clopper
-    # and Pearson's intervals, [.5550, .9975] and [.3475, .9333] (tables of the binomial).
+    # Sensitivity 9/10, specificity 7/10: J = .6. Classes are alike large, so every unit weighs 1,
+    # and each is a cluster: the mean recall is 16/20 with Clopper and Pearson's interval,
+    # [.5634, .9427] (tables of the binomial), and J = 2 mean - 1.
     result = of([1] * 9 + [0] + [1] * 7 + [0] * 3, "a" * 10 + "b" * 10, range(20))
     assert result.value == pytest.approx(0.6)
     assert [recall.value for recall in result.recalls.values()] == [0.9, 0.7]
     assert [recall.units for recall in result.recalls.values()] == [10, 10]
     assert result.interval is not None
-    below = math.hypot(0.9 - 0.5550, 0.7 - 0.3475)
-    above = math.hypot(0.9975 - 0.9, 0.9333 - 0.7)
-    assert result.interval.lower == pytest.approx(0.6 - below, abs=2e-4)
-    assert result.interval.upper == pytest.approx(0.6 + above, abs=2e-4)
-    assert result.interval.clusters == 10
+    assert result.interval.lower == pytest.approx(2 * 0.5634 - 1, abs=2e-4)
+    assert result.interval.upper == pytest.approx(2 * 0.9427 - 1, abs=2e-4)
+    assert result.interval.clusters == 20
+
+
+def test_units_weigh_by_the_size_of_their_class() -> None:
+    # Two of a, one right: recall .5; four of b, three right: .75; the mean 5/8. Units of a weigh
+    # 6 / (2 x 2) = 1.5, those of b 6 / (2 x 4) = .75: (1.5 + 3 x .75) / 6 = .625.
+    labels, right = "aabbbb", [1, 0, 1, 1, 1, 0]
+    weights = [1.5, 1.5, 0.75, 0.75, 0.75, 0.75]
+    result = of(right, labels, range(6))
+    share = clustered_proportion(right, range(6), weights=weights)
+    assert result.value == pytest.approx(2 * 0.625 - 1)
+    assert result.interval is not None
+    assert share is not None
+    assert result.interval.lower == pytest.approx(2 * share.lower - 1)
+    assert result.interval.upper_bound == pytest.approx(2 * (share.upper_bound or 0) - 1)
 
 
 def test_verdicts_that_always_prefer_one_class_know_nothing() -> None:

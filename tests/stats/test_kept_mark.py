@@ -18,7 +18,7 @@ GRADES = (1.0, 2.0, 3.0, 4.0, 5.0)
 
 
 def mark_of(scores: Floats, passed: NDArray[np.bool_]) -> KeptMark:
-    result = kept_mark(scores, passed, range(len(scores)), GRADES)
+    result = kept_mark(scores, passed, range(len(scores)), GRADES, within=0.02)
     assert isinstance(result, KeptMark)
     return result
 
@@ -60,12 +60,33 @@ def test_what_no_mark_of_the_range_keeps() -> None:
     assert (result.fewest.lost, result.fewest.gained) == (1, 1)
 
 
+def test_a_rate_is_kept_lost_or_undecided_and_more_items_would_tell() -> None:
+    grades = np.tile([1.0, 2.0, 3.0, 4.0], 100)
+    alike = kept_mark(grades, grades >= 3, range(400), GRADES, within=0.02, old_mark=3)
+    assert isinstance(alike, KeptMark)
+    # Of 400 none changes sides: the bound of a share of 0 is 1 - .025^(1/400) = .0092.
+    assert alike.answer == "kept"
+    assert alike.nearest.ends == pytest.approx((-0.0092, 0.0092), abs=1e-4)
+    assert alike.clusters_to_decide(0.02) is None
+    assert alike.at_old is not None
+    assert alike.at_old.rate == 0.5
+    few = kept_mark(grades[:40], grades[:40] >= 3, range(40), GRADES, within=0.02)
+    assert isinstance(few, KeptMark)
+    # 1 - .025^(1/40) = .0881: 40 (.0881 / .02)^2 = 776 of the same kind would decide.
+    assert few.answer == "undecided"
+    assert few.clusters_to_decide(0.02) == pytest.approx(776, abs=2)
+    assert few.at_old is None
+    # Nothing or everything passes, .4 and .6 from the old rate.
+    lost = mark_of(np.full(100, 3.0), np.arange(100) < 40)
+    assert lost.answer == "not kept"
+
+
 def test_what_cannot_be_estimated_or_is_wrong() -> None:
-    assert isinstance(kept_mark([1, 2], [0, 1], ["a", "a"]), NotEstimable)
+    assert isinstance(kept_mark([1, 2], [0, 1], ["a", "a"], within=0), NotEstimable)
     with pytest.raises(ValueError, match="one a unit"):
-        kept_mark([1, 2], [0], range(2))
+        kept_mark([1, 2], [0], range(2), within=0)
     with pytest.raises(ValueError, match="finite"):
-        kept_mark([1, np.inf], [0, 1], range(2))
+        kept_mark([1, np.inf], [0, 1], range(2), within=0)
 
 
 def test_the_mark_of_a_known_scale_is_within_its_range() -> None:
@@ -75,7 +96,7 @@ def test_the_mark_of_a_known_scale_is_within_its_range() -> None:
     for _ in range(60):
         quality = rng.normal(size=150)
         passed = quality + 0.6 * rng.normal(size=150) >= 0.3
-        result = kept_mark(quality + 0.6 * rng.normal(size=150), passed, range(150))
+        result = kept_mark(quality + 0.6 * rng.normal(size=150), passed, range(150), within=0.02)
         assert isinstance(result, KeptMark)
         assert result.lowest is not None
         assert result.highest is not None
@@ -92,18 +113,24 @@ def test_the_range_is_the_marks_that_are_not_told_apart(
 ) -> None:
     passed = data.draw(hnp.arrays(np.bool_, len(scores)))
     clusters = data.draw(hnp.arrays(np.intp, len(scores), elements=st.integers(0, 8)))
-    result = kept_mark(scores, passed, clusters, GRADES)
+    within = data.draw(st.sampled_from([0.0, 0.05, 0.2, 0.5]))
+    result = kept_mark(scores, passed, clusters, GRADES, within=within)
     if isinstance(result, NotEstimable):
         assert len({*clusters.tolist()}) < 2
         return
-    near = []
+    near, possible = [], []
     for mark in (*GRADES, NOTHING):
         difference = paired_difference((scores >= mark) * 1.0 - passed, clusters)
         assert difference is not None
         low, high = difference.ends(0.95)
         if low <= 0 <= high:
             near.append(mark)
+        if low <= within and high >= -within:
+            possible.append(mark)
+        if mark == result.nearest.mark and max(-low, high) <= within:
+            assert result.answer == "kept"
     assert (result.lowest, result.highest) == ((near[0], near[-1]) if near else (None, None))
+    assert (result.answer == "not kept") == (not possible)
     rates = [abs((scores >= mark).mean() - passed.mean()) for mark in (*GRADES, NOTHING)]
     assert abs(result.nearest.rate - passed.mean()) == pytest.approx(min(rates))
     moved = [((scores >= mark) != passed).sum() for mark in (*GRADES, NOTHING)]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import errno
 import gzip
 import io
 import json
@@ -799,12 +800,21 @@ def _knocked(port: int, chance: random.Random) -> str | None:
         connection = socket.create_connection(("127.0.0.1", port), timeout=5)
         with connection, suppress(ConnectionError):
             connection.sendall(whole)
-            connection.shutdown(socket.SHUT_WR)
+            _end_sending(connection)
             while connection.recv(65536):
                 pass
     url = f"http://127.0.0.1:{port}/v1/chat/completions"
     with urllib.request.urlopen(url, json.dumps(body).encode(), timeout=10) as answer:
         return None if json.load(answer)["choices"] else "no answer to a good request"
+
+
+def _end_sending(connection: socket.socket) -> None:
+    """Say that nothing more comes; an endpoint that has closed already need not hear it."""
+    try:
+        connection.shutdown(socket.SHUT_WR)
+    except OSError as error:
+        if error.errno != errno.ENOTCONN:
+            raise
 
 
 def _merged_under_lock(tape: str) -> str | None:

@@ -41,7 +41,6 @@ from pytest_judgesense.stats.bisection import (
     Cause,
     CauseSearch,
     Contrast,
-    Hybrid,
     begin,
     p_of_rows,
 )
@@ -134,12 +133,13 @@ def _plan_lines(flip: Flip, path: PromptPath, most: int) -> Iterator[str]:
     unit = _UNITS[path.unit]
     yield f"  1 {unit} differs" if count == 1 else f"  {count} {unit}s differ"
     yield f"  at most {most} calls, fewer where they are recorded; cost: {_cost(flip, path, most)}"
-    yield from indented(
-        f"{CONTRAST_CALLS} of them ask afresh just before a change and just with it, before it is "
-        f"named, {CONTRAST_CALLS} more with each change of a set left out; cost of "
-        f"{CONTRAST_CALLS}: {_cost(flip, path, CONTRAST_CALLS)}",
-        width=2,
+    confirming = (
+        f"{CONTRAST_CALLS} of them confirm a change ({AFRESH} just before it, {AFRESH} with it)"
     )
+    confirming += f", {CONTRAST_CALLS} more each change of a set"
+    if flip.judge.prices is not None:
+        confirming += f"; cost of {CONTRAST_CALLS}: {_cost(flip, path, CONTRAST_CALLS)}"
+    yield from indented(confirming, width=2)
 
 
 def _cost(flip: Flip, path: PromptPath, most: int) -> str:
@@ -155,7 +155,7 @@ def _cost(flip: Flip, path: PromptPath, most: int) -> str:
 
 def _cause_lines(flip: Flip, path: PromptPath, search: CauseSearch) -> Iterator[str]:
     cause = search.cause
-    at_old, at_new = _at_ends(path, search)
+    at_old, at_new = _at_ends(search)
     yield from indented(
         f"asked again: {_answers(flip.old, at_old)}; {_answers(flip.new, at_new)} "
         f"(Fisher's exact test: p {cause.p_ends:.3g})",
@@ -302,13 +302,9 @@ def _hanging(head: str, text: str) -> Iterator[str]:
 # --- the file -------------------------------------------------------------------------------------
 
 
-def _at_ends(path: PromptPath, search: CauseSearch) -> tuple[list[str], list[str]]:
-    """The verdicts at the old and at the new end."""
-    every: Hybrid = tuple(range(len(path.changes)))
-    old, new = (
-        [str(answer.verdict) for answer in search.answers if answer.hybrid == end]
-        for end in ((), every)
-    )
+def _at_ends(search: CauseSearch) -> tuple[list[str], list[str]]:
+    """The verdicts at the old and at the new end that were compared."""
+    old, new = ([str(verdict) for verdict in verdicts] for verdicts in search.ends)
     return old, new
 
 
@@ -324,7 +320,7 @@ def _plain(flip: Flip, path: PromptPath, search: CauseSearch) -> dict[str, Any]:
                 "recorded": label_of(end.judgment),
                 "asked_again": verdicts,
             }
-            for end, verdicts in zip((flip.old, flip.new), _at_ends(path, search), strict=True)
+            for end, verdicts in zip((flip.old, flip.new), _at_ends(search), strict=True)
         ],
         "unit": path.unit,
         "changes": [

@@ -308,6 +308,14 @@ class CauseSearch:
     members: tuple[Contrast, ...] = ()
 
     @property
+    def ends(self) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
+        """The verdicts at A and at B that Fisher's test of the ends compares."""
+        if self.stages:
+            return self.stages[0].as_a, self.stages[0].as_b
+        verdicts = tuple(answer.verdict for answer in self.answers)
+        return verdicts[::2], verdicts[1::2]
+
+    @property
     def is_confirmed(self) -> bool:
         """Whether a change was told apart afresh."""
         return bool(self.turns and self.turns[-1].is_confirmed)
@@ -358,13 +366,12 @@ class CauseSearch:
 
     def _compare_ends(self) -> CauseSearch:
         """The search after a verdict on an end."""
-        at_a = [answer.verdict for answer in self.answers[::2]]
-        at_b = [answer.verdict for answer in self.answers[1::2]]
+        at_a, at_b = self.ends
         if len(at_a) != len(at_b) or len(at_a) < FEWEST:
             return self
         search = replace(self, p_ends=p_of_rows(at_a, at_b))
         if _told_apart(at_a, at_b):
-            stage = _Stage((), tuple(range(self.changes)), tuple(at_a), tuple(at_b))
+            stage = _Stage((), tuple(range(self.changes)), at_a, at_b)
             return replace(search, stages=(stage,))
         return replace(search, is_noise=_is_hopeless(at_a, at_b))
 
@@ -423,7 +430,7 @@ class CauseSearch:
 
     @property
     def _turned(self) -> TurnedVerdict:
-        return TurnedVerdict.between(self.stages[0].as_a, self.stages[0].as_b)
+        return TurnedVerdict.between(*self.ends)
 
     @property
     def _likeliest(self) -> tuple[int, float]:

@@ -2,7 +2,8 @@
 
 The two ends of a flip are asked several times each, and told apart or called noise; then hybrids of
 the two prompts are asked, by a bisection that expects noise (`stats.bisection`), until one change
-holds the turn. All answers are recorded, and a replay goes the same way.
+holds the turn. It is named once answers of its own tell the prompts just before it and just with it
+apart. All answers are recorded, and a replay goes the same way.
 """
 
 from __future__ import annotations
@@ -33,17 +34,20 @@ from pytest_judgesense.judges.throttle import Deadline, SessionBudget
 from pytest_judgesense.layout import indented
 from pytest_judgesense.output import write_text
 from pytest_judgesense.stats.bisection import (
+    AFRESH,
+    CONTRAST_CALLS,
+    FEWEST,
     LEVEL_OF_TWO,
     Cause,
     CauseSearch,
-    Hybrid,
+    Contrast,
     begin,
     p_of_rows,
 )
 from pytest_judgesense.trial import content_of_slot
 
 _CALLS: Final = 60
-_FEWEST_CALLS: Final = 6
+_FEWEST_CALLS: Final = 2 * FEWEST + CONTRAST_CALLS  # with less nothing could be named
 _CHARACTERS_A_TOKEN: Final = 4
 _UNITS: Final = {"words": "word", "sentences": "sentence"}
 # Of the answers of both ends, from which share on one slot is what the judge names.
@@ -129,6 +133,13 @@ def _plan_lines(flip: Flip, path: PromptPath, most: int) -> Iterator[str]:
     unit = _UNITS[path.unit]
     yield f"  1 {unit} differs" if count == 1 else f"  {count} {unit}s differ"
     yield f"  at most {most} calls, fewer where they are recorded; cost: {_cost(flip, path, most)}"
+    confirming = (
+        f"{CONTRAST_CALLS} of them confirm a change ({AFRESH} just before it, {AFRESH} with it)"
+    )
+    confirming += f", {CONTRAST_CALLS} more each change of a set"
+    if flip.judge.prices is not None:
+        confirming += f"; cost of {CONTRAST_CALLS}: {_cost(flip, path, CONTRAST_CALLS)}"
+    yield from indented(confirming, width=2)
 
 
 def _cost(flip: Flip, path: PromptPath, most: int) -> str:
@@ -144,7 +155,7 @@ def _cost(flip: Flip, path: PromptPath, most: int) -> str:
 
 def _cause_lines(flip: Flip, path: PromptPath, search: CauseSearch) -> Iterator[str]:
     cause = search.cause
-    at_old, at_new = _at_ends(path, search)
+    at_old, at_new = _at_ends(search)
     yield from indented(
         f"asked again: {_answers(flip.old, at_old)}; {_answers(flip.new, at_new)} "
         f"(Fisher's exact test: p {cause.p_ends:.3g})",
@@ -158,7 +169,7 @@ def _cause_lines(flip: Flip, path: PromptPath, search: CauseSearch) -> Iterator[
             width=2,
         )
     else:
-        yield from _place_lines(flip, path, cause)
+        yield from _place_lines(flip, path, search)
 
 
 def _answers(end: FlipEnd, verdicts: Sequence[str]) -> str:
@@ -187,43 +198,86 @@ def _noise(flip: Flip, at_old: Sequence[str], at_new: Sequence[str]) -> str:
     )
 
 
-def _place_lines(flip: Flip, path: PromptPath, cause: Cause) -> Iterator[str]:
-    assert cause.change is not None, "the ends are told apart"
-    unit, of = _UNITS[path.unit], len(path.changes)
-    if cause.outcome == "undecided":
-        first, last = cause.span or (0, of - 1)
-        yield from indented(
-            f"after {cause.calls} answers the verdict turns between {unit} {first + 1} and "
-            f"{last + 1} of {of} that differ (most probably at {unit} {cause.change + 1}, "
-            f"{cause.probability:.2f}); raise --judge-max-calls to narrow it down",
-            width=2,
-        )
-        yield from _diff_lines(flip, path, range(first, last + 1))
+def _place_lines(flip: Flip, path: PromptPath, search: CauseSearch) -> Iterator[str]:
+    cause = search.cause
+    if cause.outcome != "named":
+        yield from _unconfirmed_lines(path, search)
         return
+    assert cause.change is not None, "a change is named"
+    assert cause.turn is not None, "a change is named once it was asked afresh"
+    unit, of = _UNITS[path.unit], len(path.changes)
     yield from indented(
-        f"it turns at {unit} {cause.change + 1} of {of} that differ (probability "
-        f"{cause.probability:.2f}, {cause.calls} answers):",
+        f"it turns at {unit} {cause.change + 1} of {of} that differ: "
+        f"{_afresh(cause.turn, 'just before it', 'just with it')}; {cause.calls} answers in all",
         width=2,
     )
-    yield from _diff_lines(flip, path, cause.needed or (cause.change,))
-    yield from indented(_alone(flip, cause, unit), width=2)
+    yield from _diff_lines(flip, path, cause.needed)
+    yield from indented(_alone(cause, unit), width=2)
 
 
-def _alone(flip: Flip, cause: Cause, unit: str) -> str:
+def _afresh(contrast: Contrast, without: str, made: str) -> str:
+    """What a contrast came to, in words."""
+    before, after = contrast.counts
+    return (
+        f"asked afresh, the judge says {contrast.turned.label} in {before} of {AFRESH} answers "
+        f"{without} and in {after} of {AFRESH} {made} (one-sided p {contrast.p:.2g})"
+    )
+
+
+def _unconfirmed_lines(path: PromptPath, search: CauseSearch) -> Iterator[str]:
+    """That no change is named, why, and the share of the turned verdict along the path."""
+    cause = search.cause
+    assert cause.turned is not None, "the ends are told apart"
+    unit = _UNITS[path.unit]
+    if cause.turn is None:
+        evidence = "no change was likely enough to be asked afresh"
+    else:
+        place = f"{unit} {len(cause.turn.made)} of {len(path.changes)}"
+        evidence = _afresh(cause.turn, f"just before {place}", "just with it")
+    advice = "raise --judge-max-calls"
+    if search.has_given_up:
+        advice = "several seem to add: take longer steps with --by sentences, or read the curve"
+    yield from indented(
+        f"not confirmed: one change or several turn it; {evidence}, {cause.calls} answers in all; "
+        f"{advice}",
+        width=2,
+    )
+    yield f"  {cause.turned.label} with the first {unit}s changed, the last of them in brackets:"
+    for point in cause.curve:
+        change = path.changes[point.made - 1] if point.made else None
+        last = "" if change is None else f"  [{' '.join((change.added or change.removed).split())}]"
+        yield from _hanging(f"    {point.made:>4}  ", f"{point.count} of {point.asked}{last}")
+
+
+def _alone(cause: Cause, unit: str) -> str:
+    """Whether the change that is named is enough, and with which others."""
     if cause.complete and len(cause.needed) == 1:
-        new = label_of(flip.new.judgment)
-        return f"this {unit} is enough alone: with no other change the judge says {new} as well"
+        return f"this {unit} is enough alone: {_afresh_alone(cause.members[0])}"
     if cause.complete:
+        with_all = sum(contrast.counts[1] for contrast in cause.members)
+        fewer = ", ".join(str(contrast.counts[0]) for contrast in cause.members)
         return (
-            f"these {len(cause.needed)} {unit}s together are enough; the last of them turns the "
-            f"verdict where the others are made"
+            f"these {len(cause.needed)} {unit}s together are enough: asked afresh, the judge says "
+            f"{cause.members[0].turned.label} in {with_all} of {AFRESH * len(cause.members)} "
+            f"answers with them, and in {fewer} of {AFRESH} each without one of them"
         )
+    if cause.members:
+        afresh = (
+            _afresh_alone(cause.members[-1])
+            if len(cause.members[-1].made) == 1
+            else _afresh(cause.members[-1], "without one of those found with it", "with them")
+        )
+        return f"whether this {unit} is enough alone is not confirmed: {afresh}"
     if cause.alone is False:
         return (
-            f"this {unit} is not enough alone: others before it are needed as well; raise "
-            "--judge-max-calls to find them"
+            f"this {unit} is not enough alone, and which others before it are needed is not "
+            "confirmed: raise --judge-max-calls"
         )
-    return f"whether this {unit} is enough alone is not known: raise --judge-max-calls"
+    return f"whether this {unit} is enough alone is not confirmed: raise --judge-max-calls"
+
+
+def _afresh_alone(contrast: Contrast) -> str:
+    return _afresh(contrast, "with no change", "with no other change")
 
 
 def _diff_lines(flip: Flip, path: PromptPath, changes: Iterable[int]) -> Iterator[str]:
@@ -248,13 +302,9 @@ def _hanging(head: str, text: str) -> Iterator[str]:
 # --- the file -------------------------------------------------------------------------------------
 
 
-def _at_ends(path: PromptPath, search: CauseSearch) -> tuple[list[str], list[str]]:
-    """The verdicts at the old and at the new end."""
-    every: Hybrid = tuple(range(len(path.changes)))
-    old, new = (
-        [str(answer.verdict) for answer in search.answers if answer.hybrid == end]
-        for end in ((), every)
-    )
+def _at_ends(search: CauseSearch) -> tuple[list[str], list[str]]:
+    """The verdicts at the old and at the new end that were compared."""
+    old, new = ([str(verdict) for verdict in verdicts] for verdicts in search.ends)
     return old, new
 
 
@@ -270,7 +320,7 @@ def _plain(flip: Flip, path: PromptPath, search: CauseSearch) -> dict[str, Any]:
                 "recorded": label_of(end.judgment),
                 "asked_again": verdicts,
             }
-            for end, verdicts in zip((flip.old, flip.new), _at_ends(path, search), strict=True)
+            for end, verdicts in zip((flip.old, flip.new), _at_ends(search), strict=True)
         ],
         "unit": path.unit,
         "changes": [
@@ -285,7 +335,24 @@ def _plain(flip: Flip, path: PromptPath, search: CauseSearch) -> dict[str, Any]:
         "alone": cause.alone,
         "needed": list(cause.needed),
         "complete": cause.complete,
+        "afresh": [_plain_contrast(contrast) for contrast in (*search.turns, *search.members)],
+        "turned": None if cause.turned is None else cause.turned.label,
+        "curve": [
+            {"made": point.made, "count": point.count, "asked": point.asked}
+            for point in cause.curve
+        ],
         "answers": [
             {"made": list(answer.hybrid), "verdict": answer.verdict} for answer in search.answers
         ],
+    }
+
+
+def _plain_contrast(contrast: Contrast) -> dict[str, Any]:
+    """Eight answers without a change and eight with it, as a file holds them."""
+    without, made = contrast.counts
+    return {
+        "without": {"made": list(contrast.without), "count": without, "asked": AFRESH},
+        "with": {"made": list(contrast.made), "count": made, "asked": AFRESH},
+        "p": contrast.p,
+        "confirmed": contrast.is_confirmed,
     }

@@ -138,7 +138,13 @@ def test_the_planted_word_is_named_and_a_replay_says_the_same(
     assert (cause["outcome"], cause["complete"]) == ("named", True)
     shown = capsys.readouterr().out
     assert "[consistent]" in shown
-    assert "enough alone" in shown
+    assert "asked afresh, the judge says NO in 0 of 8 answers just before it and in 8 of 8" in (
+        " ".join(shown.split())
+    )
+    assert "enough alone: asked afresh" in " ".join(shown.split())
+    # Steady ends are told apart by four answers each; those that confirm are no part of it.
+    assert "t1: YES 4; t2: NO 4" in shown
+    assert all(contrast["confirmed"] for contrast in cause["afresh"])  # type: ignore[attr-defined]
     # Each answer is recorded, once, and a replay needs no endpoint.
     (recording,) = (folder / "cassettes" / judge).glob("why-ice-*.jsonl")
     before, asked = recording.read_bytes(), len(server.asked)
@@ -182,6 +188,39 @@ def test_noise_is_told_from_a_cause(
     assert cause["outcome"] == outcome
 
 
+def test_where_every_word_adds_nothing_is_named_and_the_curve_is_shown(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "one two three four five six seven eight nine ten".split()
+    text = (folder / "texts.suite.toml").read_text()
+    text = text.replace(" sound summary", f" sound summary {' '.join(words)}")
+    text = text.replace(" consistent summary", f" consistent summary {' '.join(words).upper()}")
+    (folder / "texts.suite.toml").write_text(text)
+    _load.cache_clear()
+    _recorded("model")
+    generator = random.Random(5)
+
+    def adding(prompt: str) -> str:
+        made = sum(word.upper() in prompt for word in words)
+        return "NO" if generator.random() < made / len(words) else "YES"
+
+    server.reply = adding
+    suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "model"]
+    capsys.readouterr()
+    code, cause = _why("texts/ice/t1/ab/r1", "texts/ice/t2/ab/r1", *suite)
+    assert (code, cause["needed"]) == (0, [])
+    assert cause["outcome"] in ("unconfirmed", "undecided")
+    shown = capsys.readouterr().out
+    assert "not confirmed: one change or several turn it" in shown
+    assert "NO with the first words changed" in shown
+    assert "it turns at" not in shown
+    assert "    - YES" not in shown
+    # Both ends stand in the curve, with what was asked there.
+    first, *_, last = cause["curve"]  # type: ignore[misc]
+    assert (first["made"], last["made"]) == (0, len(cause["changes"]))  # type: ignore[arg-type]
+    assert f"{last['count']} of {last['asked']}  [TEN?]" in shown
+
+
 def test_a_judge_that_names_a_slot_is_told_so(
     folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,7 +253,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["texts/ice/t9/ab/r1"], "has no trial 'texts/ice/t9/ab/r1'"),
     (["texts/ice/t1/ab/r1", "texts/stone/t2/ab/r1"], "no two ends of a flip"),
     (["texts/ice/t1/ab/r1", "texts/ice/t2/ab/r1", "--against", "x"], "two other ends"),
-    (["texts/ice/t1/ab/r1", "--judge-max-calls", "3"], "max-calls"),
+    (["texts/ice/t1/ab/r1", "--judge-max-calls", "21"], "max-calls"),
 ]
 
 
@@ -310,5 +349,19 @@ def test_a_plan_asks_nothing(
     assert main(["why", "texts/ice/t1/ab/r1", "--plan", *suite]) == 0
     shown = capsys.readouterr().out
     assert "at most 60 calls" in shown
+    assert "16 of them confirm a change (8 just before it, 8 with it)" in shown
     assert "cost: unknown" in shown
+    assert "cost of 16" not in shown
+    project = folder / "pyproject.toml"
+    project.write_text(
+        project.read_text().replace(
+            'model = "m-1"',
+            'model = "m-1"\nprices = { prompt = 0, completion = 1000 }\nmax_tokens = 10',
+        )
+    )
+    assert main(["why", "texts/ice/t1/ab/r1", "--plan", *suite]) == 0
+    # 16 and 60 replies of 10 tokens, at 1,000 USD a million.
+    shown = capsys.readouterr().out
+    assert "cost: up to 0.6000 USD" in shown
+    assert "cost of 16: up to 0.1600 USD" in " ".join(shown.split())
     assert len(server.asked) == asked

@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import fisher_exact
+from scipy.stats import binom, fisher_exact
 
 from pytest_judgesense.stats.bisection import (
+    CONTRAST_CALLS,
     FEWEST,
     LEVEL_OF_TWO,
     MOST,
     CauseSearch,
+    Contrast,
     Hybrid,
+    TurnedVerdict,
     begin,
     p_of_rows,
 )
@@ -106,8 +109,10 @@ def test_without_noise_every_place_is_named(changes: int) -> None:
         assert (result.outcome, result.change, result.span) == ("named", cause, (cause, cause))
         assert (result.alone, result.needed, result.complete) == (True, (cause,), True)
         # 4 each tell two steady ends apart: 2 / C(8, 4) = .029, and 3 each do not: .1. Then at
-        # least log2(80 x .95) = 6.2 bits of at most one each.
-        assert (7 if changes < 80 else 14) < result.calls <= 30
+        # least log2(80 x .95) = 6.2 bits of at most one each; 16 before the change and with it,
+        # and 16 with it alone where other changes stand before it.
+        confirming = 16 if cause == 0 else 32
+        assert (7 if changes < 80 else 14) + confirming < result.calls <= 30 + confirming
 
 
 def test_changes_that_turn_it_together_are_all_named() -> None:
@@ -122,7 +127,8 @@ def test_hybrids_are_prefixes_until_the_cause_is_named_and_then_hold_it() -> Non
     prefixes = [answer.hybrid == tuple(range(len(answer.hybrid))) for answer in search.answers]
     turn = prefixes.index(False)
     assert all(prefixes[:turn])
-    assert all(41 in answer.hybrid for answer in search.answers[turn:])
+    # At the end the set is asked without each of its changes: 16 answers each.
+    assert all(41 in answer.hybrid for answer in search.answers[turn:-32])
     # The first of these asks whether it is enough alone.
     assert search.answers[turn].hybrid == (41,)
 
@@ -143,6 +149,102 @@ def test_a_planted_cause_is_named_in_noise(labels: tuple[str, ...]) -> None:
         right += (result.outcome, result.change) == ("named", cause)
         assert result.calls <= 60
     assert right >= 81
+
+
+def test_an_innocent_change_passes_a_contrast_in_at_most_one_and_a_half_percent() -> None:
+    # Every pair of counts of 8 answers each of one chance; three tests of a search stay below .05.
+    size = max(
+        sum(
+            chances[few] * chances[many]
+            for few, many in itertools.product(range(9), range(9))
+            if contrast(few, many).is_confirmed
+        )
+        for chances in (binom.pmf(range(9), 8, rate) for rate in np.linspace(0.01, 0.99, 197))
+    )
+    assert 0.0139 < size < 0.01401
+    assert 3 * size < 0.05
+
+
+def contrast(few: int, many: int, *, is_gained: bool = True) -> Contrast:
+    """A contrast that has ended, with so many answers of the label without and with a change."""
+    rows = ([True] * few + [False] * (8 - few), [True] * many + [False] * (8 - many))
+    begun = Contrast(TurnedVerdict(True, is_gained), (), (0,))
+    for verdict in itertools.chain(*zip(*rows, strict=True)):
+        begun = begun.learn(verdict)
+    return begun
+
+
+def test_a_contrast_is_fishers_one_sided_test_in_the_direction_of_the_ends() -> None:
+    # 0 and 4 of 8: C(8, 4) / C(16, 4) = 70 / 1820; 0 and 3 of 8: 56 / 560 = .1.
+    assert contrast(0, 4).p == pytest.approx(70 / 1820)
+    assert (contrast(0, 4).is_confirmed, contrast(0, 3).is_confirmed) == (True, False)
+    assert contrast(4, 0).p == 1.0
+    assert contrast(4, 0, is_gained=False).p == pytest.approx(70 / 1820)
+    assert (contrast(4, 0).turned_with, contrast(4, 0, is_gained=False).turned_with) == (0, 8)
+
+
+@given(st.integers(0, 8), st.integers(0, 8), st.booleans())
+def test_another_turned_answer_never_undoes_a_confirmation(
+    few: int, many: int, is_gained: bool
+) -> None:
+    fewer, more = max(0, few - 1), min(8, many + 1)
+    if not is_gained:
+        fewer, more = min(8, few + 1), max(0, many - 1)
+    assert contrast(fewer, more, is_gained=is_gained).p <= (
+        contrast(few, many, is_gained=is_gained).p + 1e-12
+    )
+
+
+def test_the_verdict_that_is_lost_counts_where_several_take_its_place() -> None:
+    turned = TurnedVerdict.between(["A"] * 4, ["B", "C", "B", "C"])
+    assert (turned.label, turned.is_gained) == ("A", False)
+    turned = TurnedVerdict.between(["A"] * 4, ["B"] * 4)
+    assert (turned.label, turned.is_gained) == ("B", True)
+    search = searched(lambda hybrid: len(hybrid) % 2 + 1 if 5 in hybrid else 0, 12, 60)
+    assert (search.cause.outcome, search.cause.change) == ("named", 5)
+
+
+def test_two_that_add_are_not_called_one_and_no_other_is_named() -> None:
+    # An innocent change is named in at most .05: of 300 up to 15 + 3 sqrt(300 x .05 x .95) = 26.
+    # The benchmark runs 1,000.
+    rng = np.random.default_rng(9)
+    innocent = incomplete = 0
+    for _ in range(300):
+        causes = {*rng.choice(12, 2, replace=False).tolist()}
+        result = searched(
+            lambda hybrid, causes=causes: rng.random() < 0.1 + 0.4 * len(causes & {*hybrid}), 12, 80
+        ).cause
+        innocent += result.outcome == "named" and result.change not in causes
+        incomplete += result.complete and {*result.needed} != causes
+    assert innocent <= 26
+    assert incomplete <= 26
+
+
+def test_what_is_not_confirmed_shows_the_curve_and_no_change_as_needed() -> None:
+    # Each of 12 changes adds as much: no place turns it.
+    rng = np.random.default_rng(10)
+    results = [searched(lambda hybrid: rng.random() < len(hybrid) / 12, 12, 60) for _ in range(20)]
+    search = next(search for search in results if search.cause.outcome == "unconfirmed")
+    result = search.cause
+    assert (result.needed, result.complete, result.alone, result.members) == ((), False, None, ())
+    assert result.turn is not None
+    assert result.turn.p > 0.05
+    assert (result.curve[0].made, result.curve[-1].made) == (0, 12)
+    assert sum(point.asked for point in result.curve) == result.calls
+    assert sum(point.count for point in result.curve) == sum(
+        answer.verdict for answer in search.answers
+    )
+
+
+def test_a_contrast_is_not_begun_where_it_cannot_be_ended() -> None:
+    # The ends take 8 and the place 8 or more: 16 for a change that is held are kept, or none asked.
+    for budget in range(8, 60):
+        search = searched(lambda hybrid: 30 in hybrid, 80, budget)
+        assert all(turn.is_over for turn in (*search.turns, *search.members))
+        assert len(search.answers) <= budget
+        assert search.is_confirmed == (len(search.turns) == 1)
+    assert len(search.answers) == search.cause.calls
+    assert CONTRAST_CALLS == 16
 
 
 def test_a_replay_goes_the_same_way() -> None:
@@ -169,6 +271,7 @@ def test_a_budget_that_is_spent_leaves_the_places_in_question() -> None:
     # Seven halvings lead to one place of 80; an answer may be wrong, so its neighbours stay.
     assert 20 <= first < 30 < last <= 40
     assert 0 < result.probability < 0.95
+    assert (result.turn, result.members) == (None, ())
     with pytest.raises(ValueError, match="over learns nothing, found 'B'"):
         search.learn("B")
 

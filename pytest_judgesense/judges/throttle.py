@@ -43,7 +43,7 @@ from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.judges.local.llama_server import PARALLEL_CALLS
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
-from pytest_judgesense.trial import Failed
+from pytest_judgesense.trial import Failed, Usage
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -288,6 +288,16 @@ class Answer:
     overloaded: bool = False
     late: bool = False
     wait_s: float | None = None
+
+    def spending(self, usage: Usage) -> Answer:
+        """The same with ``usage`` for all of its calls together."""
+        if not isinstance(self.reply, Reply):
+            return self
+        later = tuple(
+            replace(reply, usage=Usage()) if isinstance(reply, Reply) else reply
+            for reply in self.later
+        )
+        return replace(self, reply=replace(self.reply, usage=usage), later=later)
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.unseen import UNSEEN, from_cache, plain_call_notice
-from pytest_judgesense.judges.usage import ended_without_text, usage_and_settings
+from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -329,13 +329,8 @@ class Inquiry:
         self, trials: Sequence[Trial], usages: Mapping[str, Usage]
     ) -> tuple[Judgment, ...]:
         """The same, with the usage of each trial where it is known, and when it was recorded."""
-        spent = ended_without_text(chain.from_iterable(self.recorded(trials).values()))
         for id_, usage in usages.items():
-            answer = self.answers[id_]
-            if isinstance(reply := answer.reply, Reply):
-                is_cut_off = id_ in spent and not (reply.text or "").strip()
-                reply = replace(reply, usage=usage, truncated=reply.truncated or is_cut_off)
-                self.answers[id_] = replace(answer, reply=reply)
+            self.answers[id_] = self.answers[id_].spending(usage)
         return tuple(
             judgment_of(
                 self.suite,

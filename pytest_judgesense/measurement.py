@@ -19,7 +19,12 @@ from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.checks.asked import AskedTexts, requests_of
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
-from pytest_judgesense.checks.judgment_words import failure_lines, spent_lines, swallowed_lines
+from pytest_judgesense.checks.judgment_words import (
+    contradicted_lines,
+    failure_lines,
+    spent_lines,
+    swallowed_lines,
+)
 from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_check
 from pytest_judgesense.checks.shared_prompt import prompts_sent
 from pytest_judgesense.checks.shared_request import request_shared
@@ -269,6 +274,7 @@ def measure(
             *chain(*(changed_within(model, by_name) for model, by_name in served.items())),
             *failure_lines(judgments),
             *spent_lines(judgments),
+            *contradicted_lines(judgments),
             *swallowed_lines(judgments, recorded),
             *_notices(plan, mode),
             *end.notices(plan.suite.name),

@@ -89,6 +89,9 @@ class Token:
     top: tuple[tuple[str, float], ...] = ()
 
 
+# The part of a judgment's detail that holds another verdict, with which its reasoning concludes.
+REASONED: Final = "reasoned"
+
 JudgmentOutcome: TypeAlias = Verdict | Unparsed | Failed
 
 
@@ -250,7 +253,8 @@ class Judgment:
         latency_s: seconds until the reply, as recorded; ``None`` if not measured.
         detail: what the reply states beside the verdict: for a debate ``scores`` (by category and
             side), ``confidence``, ``short_reason`` and ``flags``; for contents graded one by one
-            their ``grades``; for a repaired reply ``repair``; ``None`` if there is nothing.
+            their ``grades``; for a repaired reply ``repair``; ``reasoned``, the verdict of its
+            reasoning where that is another one; ``None`` if there is nothing.
         probabilities: of each verdict, in the judge's terms, given that a verdict is stated:
             they add up to 1. ``None`` if the reply has no log-probabilities.
         mass: the total probability of the tokens that distinguish the verdicts; the rest belongs to

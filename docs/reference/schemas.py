@@ -243,6 +243,10 @@ def log_line() -> Object:
         "flags": {**array(TEXT), "description": "debates: what is odd about the reply"},
         "grades": {**TABLE, "description": "graded answers: the two grades of a trial"},
         "repair": {**TABLE, "description": "what a malformed reply was before it was repaired"},
+        "reasoned": {
+            **TEXT,
+            "description": "another verdict, with which the reasoning of the reply concludes",
+        },
         "source": source,
         "design": design,
     }

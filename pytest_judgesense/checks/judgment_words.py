@@ -10,7 +10,7 @@ from pytest_judgesense.layout import excerpt
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.replies import CUT_OFF
-from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
+from pytest_judgesense.trial import REASONED, Failed, Judgment, Trial, Unparsed
 
 # How many groups, reasons or flips are shown of many.
 MOST_SHOWN: Final = 3
@@ -146,6 +146,20 @@ def spent_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
         yield (
             f"{len(spent)} cut off before the verdict, the first {spent[0].trial.id}: "
             f"{spent_words(spent[0])}: raise max_tokens"
+        )
+
+
+def contradicted_lines(judgments: Iterable[Judgment]) -> Iterator[str]:
+    """How many replies reason for another verdict than they state, with an example."""
+    contradicted = [judgment for judgment in judgments if (judgment.detail or {}).get(REASONED)]
+    if contradicted:
+        first = contradicted[0]
+        count = len(contradicted)
+        replies = f"{count} replies conclude" if count > 1 else "1 reply concludes"
+        yield (
+            f"{replies} in the reasoning with another verdict than the JSON states, which counts, "
+            f"the first {first.trial.id}: reasoning {(first.detail or {})[REASONED]}, "
+            f"JSON {first.verdict}"
         )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Final
 
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.commands.options import (
@@ -15,13 +17,17 @@ from pytest_judgesense.commands.options import (
     suite_files,
     suites_here,
 )
-from pytest_judgesense.commands.reasoning_budget import declared_warnings
+from pytest_judgesense.commands.reasoning_budget import budget_findings
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.shortcuts import sampled, solved
+
+_CASSETTES: Final = Path("cassettes")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,18 +46,25 @@ def run(options: argparse.Namespace) -> int:
     else:
         paths = suites_here()
     files = paths or list(builtin_suites().values())
-    lines, errors, broken = lint_report(files, registry_of(options), verbose=options.verbose)
-    show([*declared_warnings(files, registry_of(options)), *lines])
+    registry = registry_of(options)
+    judges = tuple(declared_judges(Path.cwd(), registry.providers).values())
+    lines, errors, broken = lint_report(files, registry, judges=judges, verbose=options.verbose)
+    show(lines)
     return BROKEN_FILE if broken else BAR_FAILED if errors else 0
 
 
 def lint_report(
-    paths: Iterable[Path], registry: Registry = BUILT_IN, *, verbose: bool = False
+    paths: Iterable[Path],
+    registry: Registry = BUILT_IN,
+    *,
+    judges: Sequence[JudgeSpec] = (),
+    verbose: bool = False,
 ) -> tuple[list[str], int, int]:
     """The findings of suites and their presets, each once a file, in lines; the last sums them up.
 
-    Behind the lines: how many errors there are, and how many files cannot be read. ``verbose`` adds
-    the scores of the scorers that know no language.
+    Behind the lines: how many errors there are, and how many files cannot be read. Of ``judges``
+    it is found what keeps them from judging a suite; ``verbose`` adds the scores of the scorers
+    that know no language.
     """
     lines: list[str] = []
     counts = {"suite or preset": 0, "error": 0, "warning": 0, "broken file": 0}
@@ -61,9 +74,11 @@ def lint_report(
             for preset in (None, *presets_of(path, registry.forms)):
                 suite = load_suite(path, preset, registry.forms)
                 counts["suite or preset"] += 1
-                new = [
-                    finding for finding in lint_suite(suite, registry) if finding.key not in shown
-                ]
+                findings = chain(
+                    lint_suite(suite, registry),
+                    *(budget_findings(judge, suite, _CASSETTES) for judge in judges),
+                )
+                new = [finding for finding in findings if finding.key not in shown]
                 shown |= {finding.key for finding in new}
                 if new or preset is None:
                     lines.append(f"{suite.name}:{'' if new else ' nothing found'}")

@@ -26,7 +26,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
     show,
 )
-from pytest_judgesense.commands.reasoning_budget import budget_warnings
+from pytest_judgesense.commands.reasoning_budget import budget_findings
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.client import Call, unasked_endpoint
 from pytest_judgesense.judges.code_digest import RecordedCode
@@ -158,7 +158,7 @@ def plan_lines(judge: JudgeSpec, suite: Suite, cassettes: Path, plans: Plans) ->
     templates = f"{(n := len(asked_suite.templates))} template{'s' * (n != 1)}"
     yield f"  trials: {now.trials}, of {len(asked_suite.items)} items, {templates}"
     yield from (f"  {notice}" for notice in unsent_notices(judge, asked_suite))
-    yield from (f"  {warning}" for warning in budget_warnings(judge, suite, cassettes))
+    yield from (f"  {finding.line}" for finding in budget_findings(judge, suite, cassettes))
     if now.carried:
         yield (
             f"  {now.carried} answers are carried over from recorded trials that nobody plans any "

@@ -28,9 +28,12 @@ from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.throttle import Answer, refusal
 from pytest_judgesense.replies import CUT_OFF, parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
+from pytest_judgesense.replies.reasoned import reasoned_verdict
 from pytest_judgesense.suites.kind import ParsedReply, Question, one_question
+from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
+    REASONED,
     Failed,
     Judgment,
     JudgmentOutcome,
@@ -138,12 +141,21 @@ def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> ParsedRe
     elif reply.text is None:
         parsed = Unparsed("empty reply"), None
     elif (form := question.reply or suite.reply) is None:
-        parsed = parse_reply(reply.text, suite.space, truncated=reply.truncated), None
+        parsed = _stated(reply.text, suite.space, truncated=reply.truncated)
     else:
         parsed = form.read(reply.text, reply.truncated)
     # An endpoint may cut a reply off and say so: then a missing verdict is not a format error.
     declined = reply.refused and isinstance(parsed[0], Unparsed)
     return (Unparsed("refusal"), None) if declined else parsed
+
+
+def _stated(text: str, space: DecisionSpace, *, truncated: bool) -> ParsedReply:
+    """The verdict of a reply without a form of its own, and another one that its reasoning has."""
+    outcome = parse_reply(text, space, truncated=truncated)
+    reasoned = reasoned_verdict(text, space) if isinstance(outcome, Verdict) else None
+    if reasoned is None or outcome == Verdict(reasoned):
+        return outcome, None
+    return outcome, {REASONED: reasoned}
 
 
 def judgment_of(

@@ -86,7 +86,7 @@ from pytest_judgesense.judges.throttle import (
 )
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.unseen import UNSEEN
-from pytest_judgesense.judges.usage import fault_of_api
+from pytest_judgesense.judges.usage import fault_of_api, function_reply, is_cut_off
 from pytest_judgesense.layout import excerpt
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
@@ -680,12 +680,26 @@ class _Function:
         except BodyTooLarge as error:
             return Answer(Failed(self._cassette.redacted(error.what)), kind="fail")
         except _NoReply as error:
+            if error.kind == "fail" and not scope.out_of_time and is_cut_off(self._got(scope)):
+                # SDKs and code fail on such a reply; it is there, and was paid for.
+                latency = time.perf_counter() - started
+                return self._replied(scope, "", latency)
             failed = Failed(self._cassette.redacted(error.reason))
             late = int(scope.out_of_time)
             return Answer(failed, kind=error.kind, overloaded=error.overloaded, timed_out=late)
-        text = self._cassette.redacted(text)
+        return self._replied(scope, self._cassette.redacted(text), latency)
+
+    def _replied(self, scope: CallScope, text: str, latency: float) -> Answer:
+        """The answer of a function that amounts to ``text``."""
         scope.returns.append(text)
-        return Answer(Reply(text), latency_s=latency)
+        exchanges = () if text.strip() else self._got(scope)
+        return Answer(function_reply(text, exchanges), latency_s=latency)
+
+    def _got(self, scope: CallScope) -> list[Exchange]:
+        """What its requests so far have got."""
+        digests, digest_of = scope.digests, self._cassette.identity.digest
+        recorded = self._cassette.recordings.of(scope.trial)
+        return [e for e, _ in recorded if not e.returns and digest_of(e.request) in digests]
 
     async def _value(self, scope: CallScope, fields: Mapping[str, Any]) -> object:
         """What it returns; an error of the recording counts, whatever the function made of it."""

@@ -19,6 +19,7 @@ from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer
+from pytest_judgesense.judges.usage import function_reply
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Trial
 
@@ -61,7 +62,7 @@ def remembered(
         answers = {}
         for trial in there:
             texts, failed = _returns(judge, suite, trial, recorded[trial.id])
-            answers[trial.id] = returned_answer(calls(trial), texts, failed)
+            answers[trial.id] = returned_answer(calls(trial), texts, failed, recorded[trial.id])
         return answers
     repairer = (asked_as.repair and asked_as.repair.spec) or asked_as
     answers = {}
@@ -124,11 +125,18 @@ def returns_in(exchange: Exchange) -> tuple[list[str], str | None]:
     return exchange.returned_texts, as_text(exchange.response.body) if is_failure else None
 
 
-def returned_answer(calls: CallSequence, texts: Sequence[str], failed: str | None) -> Answer:
-    """The answer that a function gave to the calls of a trial."""
+def returned_answer(
+    calls: CallSequence,
+    texts: Sequence[str],
+    failed: str | None,
+    exchanges: Sequence[Exchange],
+) -> Answer:
+    """The answer that a function gave to the calls of a trial, with these exchanges."""
     answers: list[Answer] = []
     for call in in_turn(calls, answers):  # noqa: B007 - the last one joins them
         number = len(answers)
-        reply = Reply(texts[number]) if number < len(texts) else Failed(failed or "not recorded")
+        reply: Reply | Failed = Failed(failed or "not recorded")
+        if number < len(texts):
+            reply = function_reply(texts[number], exchanges)
         answers.append(Answer(reply))
     return joined(answers, call)

@@ -92,7 +92,8 @@ class ReadingOf:
             return False
         trial = self._trials[trial_id]
         judged = partial(judgment_of, self._suite, self._judge, trial)
-        before = judged(returned_answer(self._calls(trial), *returns_in(returned)))
+        exchanges = [exchange for exchange, _ in self._cassette.recordings.of(trial_id)]
+        before = judged(returned_answer(self._calls(trial), *returns_in(returned), exchanges))
         now = judged(answer)
         self._rereading.read.add(trial_id)
         if measured_alike(before, now):

@@ -43,7 +43,7 @@ from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.judges.local.llama_server import PARALLEL_CALLS
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
-from pytest_judgesense.trial import Failed, Requests
+from pytest_judgesense.trial import Failed, Requests, Usage
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -297,6 +297,16 @@ class Answer:
     def requests(self) -> Requests:
         """The requests that were sent for it."""
         return Requests(self.sent, self.retried, self.timed_out)
+
+    def spending(self, usage: Usage) -> Answer:
+        """The same with ``usage`` for all of its calls together."""
+        if not isinstance(self.reply, Reply):
+            return self
+        later = tuple(
+            replace(reply, usage=Usage()) if isinstance(reply, Reply) else reply
+            for reply in self.later
+        )
+        return replace(self, reply=replace(self.reply, usage=usage), later=later)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import CALL, Exchange, as_bytes
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.limits import json_value
 from pytest_judgesense.trial import MOST, Usage
 
@@ -61,17 +62,37 @@ _TEXTS: Final = (
     "choices.0.message.content.*.text",
     "choices.0.message.tool_calls.0",
     "choices.0.delta.content",
+    "choices.0.delta.tool_calls.0",
     "choices.0.text",
     "output.*.content.*.text",
     "response.output.*.content.*.text",
     "content.*.text",
-    "content.*.input",
+    "content.*.name",  # of a tool, whatever it is given
+    "content_block.name",
+    "output.*.name",
+    "response.output.*.name",
+    "message.tool_calls.0",
+    "candidates.0.content.parts.*.functionCall",
     "delta.text",
     "delta.partial_json",
     "candidates.0.content.parts.*.text",
     "message.content",
     "response",
 )
+# Where reasoning is that comes along with a reply.
+_REASONING_TEXTS: Final = (
+    "choices.0.message.reasoning_content",
+    "choices.0.message.reasoning",
+    "choices.0.delta.reasoning_content",
+    "choices.0.delta.reasoning",
+    "content.*.thinking",
+    "content.*.signature",
+    "content.*.data",  # that is redacted
+    "delta.thinking",
+    "delta.signature",
+    "message.thinking",
+)
+_GEMINI_USAGE: Final = "usageMetadata"
 _SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "temperature": ("temperature", "generationConfig.temperature", "options.temperature"),
     "max_tokens": (
@@ -125,65 +146,105 @@ def fault_of_api(status: int, body: str | bytes) -> str | None:
     return None
 
 
-def ended_without_text(exchanges: Iterable[Exchange]) -> set[str]:
-    """The trials of which the last reply has no text, because its length ended it."""
-    ended: dict[str, bool] = {}
-    for exchange in exchanges:
-        if exchange.request.method != CALL and not exchange.returns and exchange.answers:
-            ended[exchange.trial] = _is_without_text(exchange.response.body)
-    return {trial for trial, is_without_text in ended.items() if is_without_text}
+def function_reply(text: str, exchanges: Sequence[Exchange]) -> Reply:
+    """The reply that a function gave by returning ``text``, after these exchanges.
+
+    Of an empty one they say whether it was cut off, and what was spent on it.
+    """
+    if text.strip() or not is_cut_off(exchanges):
+        return Reply(text)
+    usage = _usage(_requests(exchanges)[-1].response.body)
+    return Reply(text, usage=usage or Usage(), truncated=True)
+
+
+def is_cut_off(exchanges: Sequence[Exchange]) -> bool:
+    """Whether the last request of a trial got a reply that its length ended before any text."""
+    requests = _requests(exchanges)
+    if not requests or not requests[-1].answers:
+        return False
+    events = list(_objects(requests[-1].response.body))
+    return _ended_by_length(events) and not any(map(_has_text, events))
+
+
+def _requests(exchanges: Iterable[Exchange]) -> list[Exchange]:
+    return [e for e in exchanges if e.request.method != CALL and not e.returns]
+
+
+def is_reasoning_alone(*events: Mapping[str, Any]) -> bool:
+    """Whether a response, or its events, hold reasoning, and no text and no call of a tool."""
+    if any(map(_has_text, events)):  # as most do, and the first events of a stream
+        return False
+    return any(_all_of(_REASONING_TEXTS, event) for event in events)
 
 
 def with_reasoning(value: Mapping[str, Any], prompt: int | None, completion: int | None) -> Usage:
-    """The tokens of a response that states these of the prompt and of the reply.
-
-    Some APIs count reasoning within the reply, as OpenAI's; others beside it, as Gemini's, and
-    then the total tells. A compatible endpoint may state the total alone.
-    """
+    """The tokens of a response that states these of the prompt and of the reply."""
     return _counted(prompt, completion, _count(_first(value, _REASONING), None), value)
 
 
 def _counted(
     prompt: int | None, completion: int | None, reasoning: int | None, value: Mapping[str, Any]
 ) -> Usage:
-    total, beside = _count(_first(value, _TOTAL), None), None
+    """The tokens, with those of reasoning in those of the reply.
+
+    OpenAI's API counts them within the reply, Gemini's beside it; of APIs that are compatible with
+    OpenAI's the total tells. Gemini's compatible endpoint states nothing else: of others a total
+    that is larger than its parts may hold anything, such as what was read from a cache.
+    """
+    beside = None
+    total = _count(_first(value, _TOTAL), None)
     if total is not None and prompt is not None:
         beside = total - prompt - (completion or 0)
-    if reasoning is None and beside is not None and beside > 0 and completion is not None:
-        reasoning = beside
-    if reasoning is not None and (completion is None or (beside is not None and beside > 0)):
+    if reasoning is None and completion is not None and _is_of_gemini(value) and beside:
+        reasoning = beside if beside > 0 else None
+    if reasoning is not None and (
+        completion is None or reasoning == beside or _GEMINI_USAGE in value
+    ):
         completion = (completion or 0) + reasoning
     return Usage(prompt, completion, reasoning)
+
+
+def _is_of_gemini(value: Mapping[str, Any]) -> bool:
+    model = value.get("model")
+    return isinstance(model, str) and "gemini" in model.casefold()
 
 
 def _usage(body: str | bytes) -> Usage | None:
     """The tokens of an answer: of a stream, the last numbers that it gives."""
     prompt = completion = reasoning = None
     last: Mapping[str, Any] = {}
-    for event in _objects(body):
+    events = list(_objects(body))
+    for event in events:
         prompt = _count(_first(event, _PROMPT), prompt)
         completion = _count(_first(event, _COMPLETION), completion)
         reasoning = _count(_first(event, _REASONING), reasoning)
         last = event if _first(event, _TOTAL) is not None else last
     if prompt is None and completion is None:
         return None
+    if reasoning is None and is_reasoning_alone(*events):
+        return Usage(prompt, completion, completion)  # which does not count it apart
     return _counted(prompt, completion, reasoning, last)
 
 
-def _is_without_text(body: str | bytes) -> bool:
-    """Whether a response, or the events of one, ended by its length before any text of a reply."""
-    by_length = False
-    for event in _objects(body):
-        if any(
-            isinstance(text, dict) or (isinstance(text, str) and text.strip())
-            for path in _TEXTS
-            for text in _all_at(event, path.split("."))
-        ):
-            return False
-        by_length = by_length or any(
-            end in _all_at(event, path.split(".")) for path, end in _ENDED_BY_LENGTH.items()
-        )
-    return by_length
+def _ended_by_length(events: Iterable[Mapping[str, Any]]) -> bool:
+    return any(
+        end in _all_at(event, path.split("."))
+        for event in events
+        for path, end in _ENDED_BY_LENGTH.items()
+    )
+
+
+def _has_text(event: Mapping[str, Any]) -> bool:
+    """Whether a response or an event of one holds a text, or the call of a tool."""
+    return any(
+        isinstance(text, dict) or (isinstance(text, str) and bool(text.strip()))
+        for text in _all_of(_TEXTS, event)
+    )
+
+
+def _all_of(paths: Iterable[str], event: Mapping[str, Any]) -> list[Any]:
+    """What stands at some paths."""
+    return [value for path in paths for value in _all_at(event, path.split(".")) if value]
 
 
 def _all_at(value: Any, path: Sequence[str]) -> list[Any]:

@@ -305,17 +305,17 @@ def informal(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     reach = labels.reach(text) if text[:1].isalnum() else len(text)
     if reach or labels.numbers:
         yield from _opening(text, labels)
-    last = _sentences(text, text.rfind("\n") + 1) or _sentences(text)
+    last = sentences_of(text, text.rfind("\n") + 1) or sentences_of(text)
     yield from _closing(last, labels)
     stating = [pattern for pattern in _stating(labels, hints) if pattern.search(text)]
     # In most replies neither the first sentence nor the last can be a label, and none states one.
     if stating or reach == len(text) or (last and _label_in(last[-1][1], labels, last=True)):
-        sentences = _sentences(text)
+        sentences = sentences_of(text)
         yield from _alone(sentences, labels)
         yield from _prose(sentences, labels, stating)
 
 
-def _sentences(text: str, start: int = 0) -> list[_Sentence]:
+def sentences_of(text: str, start: int = 0) -> list[_Sentence]:
     """The sentences of ``text`` from a line on; lines of rules and dashes are left out."""
     spans = []
     for end in _SENTENCE_ENDS.finditer(text, start):

@@ -30,6 +30,7 @@ from pytest_judgesense.trial import (
     LONGEST_NAME,
     MOST,
     MOST_WEIGHT,
+    REASONED,
     Design,
     Failed,
     Judgment,
@@ -90,6 +91,7 @@ class _Line(TypedDict, total=False):
     design: dict[str, Any] | None
     grades: dict[str, Any]
     repair: _Repair
+    reasoned: _Name
     source: dict[str, Any]
     people: dict[_Name, dict[_Name, _Name]]
     stratum: _Name
@@ -97,7 +99,7 @@ class _Line(TypedDict, total=False):
     skipped: bool
 
 
-_BESIDE: Final = ("grades", "repair", "source")
+_BESIDE: Final = ("grades", "repair", REASONED, "source")
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _MARK: Final = ',"design":'
 _PACKED: Final = (".gz", ".bz2", ".xz", ".zst", ".zip")

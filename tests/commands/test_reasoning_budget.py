@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.reasoning_budget import budget_warnings
+from pytest_judgesense.commands.lint import lint_report
+from pytest_judgesense.commands.main import main
+from pytest_judgesense.commands.reasoning_budget import budget_findings
 from pytest_judgesense.judges.judge_table import judge_from_table
 from tests.suites.known import builtin_suites, load_suite
 
@@ -24,9 +27,9 @@ def test_a_judge_that_reasons_on_few_tokens_is_named(
     table = {"provider": "openai", "model": "m", "max_tokens": max_tokens}
     table |= {} if reasoning is None else {"reasoning": reasoning}
     judge = judge_from_table("mine", table, tmp_path)
-    warnings = list(budget_warnings(judge, suite, tmp_path))
-    assert len(warnings) == warns
-    assert all("raise max_tokens to 1024" in warning for warning in warnings)
+    findings = list(budget_findings(judge, suite, tmp_path))
+    assert len(findings) == warns
+    assert all(finding.remedy == "raise max_tokens to 1024 or more" for finding in findings)
 
 
 def test_recorded_reasoning_is_told_without_a_setting(tmp_path: Path) -> None:
@@ -48,5 +51,35 @@ def test_recorded_reasoning_is_told_without_a_setting(tmp_path: Path) -> None:
     recording = tmp_path / "mine" / "coherence.jsonl"
     recording.write_text(json.dumps(line) + "\n", encoding="utf-8")
     judge = judge_from_table("mine", table, tmp_path)
-    (warning,) = budget_warnings(judge, suite, tmp_path)
-    assert "may use 256 tokens, and its recorded replies had up to 250 reasoning tokens" in warning
+    (finding,) = budget_findings(judge, suite, tmp_path)
+    assert finding.found == (
+        "256 tokens a reply, and its recorded replies had up to 250 reasoning tokens"
+    )
+    # What a broken recording holds is not known, and replays say what is wrong with it.
+    recording.write_text("{\n", encoding="utf-8")
+    assert list(budget_findings(judge, suite, tmp_path)) == []
+
+
+def test_lint_counts_it_below_its_suite(tmp_path: Path) -> None:
+    path = builtin_suites()["coherence"]
+    table = {"provider": "openai", "model": "m", "max_tokens": 100, "reasoning": "low"}
+    judge = judge_from_table("mine", table, tmp_path)
+    plain, errors, _ = lint_report([path])
+    lines, with_judge, broken = lint_report([path], judges=[judge])
+    assert (with_judge, broken) == (errors, 0)
+    place = next(n for n, line in enumerate(lines) if "warning reasoning-budget" in line)
+    assert lines[0].startswith("coherence:")
+    assert 0 < place < len(lines) - 1, "below the suite, and above the sum"
+    counted = [int(re.findall(r"(\d+) warning", report[-1])[0]) for report in (plain, lines)]
+    assert counted[1] - counted[0] == 1
+
+
+def test_lint_stops_at_a_broken_project_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.judgesense\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    codes = [main(["lint"]), main(["plan", "coherence"])]
+    assert codes[0] == codes[1] != 0
+    first, second = capsys.readouterr().err.split("pyproject.toml", 2)[1:]
+    assert first.splitlines()[0] == second.splitlines()[0], "the same error"

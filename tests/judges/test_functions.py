@@ -24,7 +24,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import binding_of, fields_of, refuse_one_wording, said_by
 from pytest_judgesense.judges.judge_table import Judge, judge_from_table
 from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.usage import ended_without_text, usage_and_settings
+from pytest_judgesense.judges.usage import is_cut_off, usage_and_settings
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.loading import load_suite
@@ -493,10 +493,50 @@ def test_what_no_traffic_tells_is_not_claimed(pairs: Suite, tmp_path: Path) -> N
             ),
             Usage(7, 9, 9),
         ),
-        # Beside them, as the total tells: 7 + 1 + 8 = 16; Gemini's own API states no reply of 0.
+        # Beside them, as the total tells: 7 + 1 + 8 = 16; Gemini's compatible API states no other
+        # number, and its own one no reply of 0. Of others a total holds what it may.
         (
-            '{"usage": {"prompt_tokens": 7, "completion_tokens": 1, "total_tokens": 16}}',
+            (
+                '{"model": "gemini-2.5-flash", "usage": {"prompt_tokens": 7, '
+                '"completion_tokens": 1, "total_tokens": 16}}'
+            ),
             Usage(7, 9, 8),
+        ),
+        (
+            (
+                '{"model": "grok", "usage": {"prompt_tokens": 7, "completion_tokens": 1, '
+                '"total_tokens": 16, "completion_tokens_details": {"reasoning_tokens": 8}}}'
+            ),
+            Usage(7, 9, 8),
+        ),
+        (
+            (
+                '{"model": "m", "usage": {"prompt_tokens": 7, "completion_tokens": 1, '
+                '"total_tokens": 16}}'
+            ),
+            Usage(7, 1),
+        ),
+        (
+            (
+                '{"model": "m", "usage": {"prompt_tokens": 7, "completion_tokens": 9, '
+                '"total_tokens": 116, "completion_tokens_details": {"reasoning_tokens": 8}}}'
+            ),
+            Usage(7, 9, 8),
+        ),
+        # Of a reply that is reasoning alone, all of it: Anthropic's states no number.
+        (
+            (
+                '{"content": [{"type": "thinking", "thinking": "Hm", "signature": "s"}], '
+                '"stop_reason": "max_tokens", "usage": {"input_tokens": 7, "output_tokens": 9}}'
+            ),
+            Usage(7, 9, 9),
+        ),
+        (
+            (
+                '{"content": [{"type": "thinking", "thinking": "Hm"}, {"type": "tool_use", '
+                '"name": "t", "input": {}}], "usage": {"input_tokens": 7, "output_tokens": 9}}'
+            ),
+            Usage(7, 9),
         ),
         (
             (
@@ -533,7 +573,7 @@ def test_tokens_that_no_form_tells_are_not_known(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "is_cut_off"),
+    ("body", "ended"),
     [
         ('{"choices": [{"finish_reason": "length", "message": {"content": ""}}]}', True),
         ('{"choices": [{"finish_reason": "length", "message": {"content": null}}]}', True),
@@ -575,9 +615,9 @@ def test_tokens_that_no_form_tells_are_not_known(body: str) -> None:
     ],
 )
 def test_a_reply_that_its_length_ended_before_a_text_is_told_in_every_form(
-    body: str, is_cut_off: bool
+    body: str, ended: bool
 ) -> None:
-    assert ended_without_text([_exchange(body)]) == ({"t"} if is_cut_off else set())
+    assert is_cut_off([_exchange(body)]) == ended
 
 
 def test_settings_are_told_where_all_requests_have_the_same() -> None:

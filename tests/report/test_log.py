@@ -14,6 +14,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.log import log_line, log_lines, read_log
 from pytest_judgesense.trial import (
+    REASONED,
     Design,
     Failed,
     Judgment,
@@ -342,3 +343,11 @@ def test_numbers_of_a_design_that_no_suite_has_are_refused(
     line = json.dumps(value | {"design": value["design"] | wrong})
     with pytest.raises(LogError, match="field 'design' is wrong"):
         list(read_log(written(tmp_path / "log.jsonl", [line])))
+
+
+def test_the_verdict_of_the_reasoning_is_kept_beside_the_other(tmp_path: Path) -> None:
+    contradicted = replace(judgment("a", "YES", pairwise=False), detail={REASONED: "NO"})
+    line = log_line(contradicted, YES_NO)
+    assert json.loads(line)["reasoned"] == "NO"
+    ((read, _),) = read_log(written(tmp_path / "log.jsonl", [line]))
+    assert read.detail == {REASONED: "NO"}

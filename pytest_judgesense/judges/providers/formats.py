@@ -16,7 +16,7 @@ from pydantic_core import from_json, to_json
 from pytest_judgesense.judges.local.models import name_of
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.usage import with_reasoning
+from pytest_judgesense.judges.usage import is_reasoning_alone, with_reasoning
 from pytest_judgesense.trial import Failed, Token, Usage
 
 # The name of a structured reply, if the API needs one.
@@ -175,7 +175,7 @@ def parse_completions(status: int, body: str) -> Reply | Failed:
     if not content and finish == "content_filter":
         refused = refused or "no content, finish_reason content_filter"
     usage = _usage(value, "prompt_tokens", "completion_tokens")
-    if not content and (message.get("reasoning_content") or message.get("reasoning")):
+    if not content and is_reasoning_alone(value):
         usage = _all_reasoning(usage)
     return Reply(
         text=None if refused and not content else content,
@@ -220,8 +220,8 @@ def parse_messages(status: int, body: str) -> Reply | Failed:
         and (block.get("type"), block.get("name")) == ("tool_use", _STRUCTURED)
     ]
     usage, text = _usage(value, "input_tokens", "output_tokens"), _joined_texts(blocks)
-    if not filled and text is None and blocks:
-        usage = _all_reasoning(usage)  # what is no text is thinking, which is not counted apart
+    if text is None and is_reasoning_alone(value):
+        usage = _all_reasoning(usage)  # which this API does not count apart
     return Reply(
         text=filled[0] if filled else text,
         usage=usage,

@@ -30,6 +30,12 @@ half; place c that change c - 1 is needed with it, and then the search goes on b
 changes after it are not needed, for the verdict turns without them. So the set that it ends with is
 the smallest of those that it meets, if making more changes never turns the verdict back.
 
+**Many items at once** (`begin_between`): an answer is then a verdict on each item, and the ends are
+answers that are there already. Not every item tells the ends apart, so with a chance of one half
+all answers of an item have one distribution, with all their counts n in place of a(c) and b(c)::
+
+    P(c | answers)  ~  P(c) product over items of (D(n) + D(a(c)) D(b(c))) / 2
+
 References:
     R. A. Fisher (1935), Journal of the Royal Statistical Society 98, 39-54 (the exact test).
     G. H. Freeman, J. H. Halton (1951), Biometrika 38, 141-149 (of tables larger than 2 x 2).
@@ -45,7 +51,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from math import comb
+from math import comb, log
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -58,9 +64,12 @@ HOLDS: Final = 0.95  # the posterior of a place that is named
 LEVEL_OF_TWO, LEVEL_OF_MORE = 0.04, 0.02
 _PRIOR: Final = 0.5  # of each label
 _ALONE: Final = 0.5  # prior of a change being enough by itself
+_TELLS: Final = 0.5  # prior of one of many items telling the ends apart
 
 # The changes that are made, in ascending order.
 Hybrid: TypeAlias = tuple[int, ...]
+# Of each item that is asked the verdict; ``None`` where none came.
+VerdictByItem: TypeAlias = tuple[Hashable | None, ...]
 _Counts: TypeAlias = tuple[tuple[int, int], ...]  # of each label, at A and at B
 
 
@@ -108,31 +117,54 @@ class _Stage:
     Attributes:
         fixed: the changes that are needed, made in every hybrid.
         rest: the changes in question, in order.
-        as_a: verdicts before this stage that count as those of A; ``as_b``: of B.
-        placed: of each answer of this stage the number of changes of the rest, and its verdict.
+        as_a: answers before this stage that count as those of A; ``as_b``: of B.
+        placed: of each answer of this stage the number of changes of the rest, and its verdicts.
     """
 
     fixed: Hybrid
     rest: Hybrid
-    as_a: tuple[Hashable, ...]
-    as_b: tuple[Hashable, ...]
-    placed: tuple[tuple[int, Hashable], ...] = ()
+    as_a: tuple[VerdictByItem, ...]
+    as_b: tuple[VerdictByItem, ...]
+    placed: tuple[tuple[int, VerdictByItem], ...] = ()
 
     def posterior(self) -> NDArray[np.float64]:
         """The probability of each place, shape (changes of the rest + 1,)."""
-        verdicts = (*self.as_a, *self.as_b, *(verdict for _, verdict in self.placed))
-        codes = {verdict: code for code, verdict in enumerate(dict.fromkeys(verdicts))}
-        size, labels = len(self.rest) + 1, max(2, len(codes))
-        counts = np.zeros((size, labels))
-        for length, verdict in self.placed:
-            counts[length, codes[verdict]] += 1
-        at_a = np.bincount([codes[verdict] for verdict in self.as_a], minlength=labels)
-        at_b = np.bincount([codes[verdict] for verdict in self.as_b], minlength=labels)
-        below = np.cumsum(counts, axis=0) - counts
-        chance = _log_prior(size, alone=bool(self.fixed)) + _log_chance(at_a + below)
-        chance += _log_chance(at_b + counts.sum(axis=0) - below)
+        chance = _log_prior(len(self.rest) + 1, alone=bool(self.fixed))
+        items = len(self.as_a[0])
+        for item in range(items):
+            chance = chance + self._log_chance_of(item, tells=_TELLS if items > 1 else 1.0)
         weights = np.exp(chance - chance.max())
         return np.asarray(weights / weights.sum())
+
+    def _log_chance_of(self, item: int, *, tells: float) -> NDArray[np.float64]:
+        """Log of the chance of the verdicts on an item by place, but for a constant.
+
+        Args:
+            item: which of those that are asked.
+            tells: prior of its telling the ends apart.
+        """
+        at_a, at_b = ([answer[item] for answer in end] for end in (self.as_a, self.as_b))
+        placed = [(length, answer[item]) for length, answer in self.placed]
+        verdicts = dict.fromkeys((*at_a, *at_b, *(verdict for _, verdict in placed)))
+        verdicts.pop(None, None)
+        codes = {verdict: code for code, verdict in enumerate(verdicts)}
+        counts = np.zeros((len(self.rest) + 1, max(2, len(codes))))
+        for length, verdict in placed:
+            if verdict is not None:
+                counts[length, codes[verdict]] += 1
+        first, second = (
+            np.bincount(
+                [codes[verdict] for verdict in end if verdict is not None],
+                minlength=counts.shape[1],
+            )
+            for end in (at_a, at_b)
+        )
+        below = np.cumsum(counts, axis=0) - counts
+        apart = _log_chance(first + below) + _log_chance(second + counts.sum(axis=0) - below)
+        if tells == 1:
+            return apart
+        alike = _log_chance(first + second + counts.sum(axis=0))
+        return np.asarray(np.logaddexp(log(tells) + apart, log(1 - tells) + alike))
 
     def length(self) -> int:
         """How many changes of the rest the next question makes: those up to the median place."""
@@ -145,23 +177,23 @@ class _Stage:
         """The next question."""
         return tuple(sorted((*self.fixed, *self.rest[: self.length()])))
 
-    def learn(self, verdict: Hashable) -> _Stage:
-        """The stage with the verdict on its question."""
-        return replace(self, placed=(*self.placed, (self.length(), verdict)))
+    def learn(self, answer: VerdictByItem) -> _Stage:
+        """The stage with the answer to its question."""
+        return replace(self, placed=(*self.placed, (self.length(), answer)))
 
     def before(self, place: int) -> _Stage:
         """The bisection of what is needed beside the change at a place, 1 or higher."""
         return _Stage(
             tuple(sorted((*self.fixed, self.rest[place - 1]))),
             self.rest[: place - 1],
-            (*self.as_a, *(verdict for length, verdict in self.placed if length < place)),
-            (*self.as_b, *(verdict for length, verdict in self.placed if length >= place)),
+            (*self.as_a, *(answer for length, answer in self.placed if length < place)),
+            (*self.as_b, *(answer for length, answer in self.placed if length >= place)),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class CauseSearch:
-    """A search as far as its answers lead; `begin` begins one.
+    """A search as far as its answers lead; `begin` and `begin_between` begin one.
 
     Attributes:
         changes: number of changes that lead from A to B.
@@ -170,6 +202,7 @@ class CauseSearch:
         p_ends: Fisher's p-value of the two ends when they were last compared; 1 before.
         is_noise: whether the ends were given up.
         stages: the bisections so far, each of them as it ended; the last one goes on.
+        items: how many are asked at once; 0 for one of which a verdict is a label.
     """
 
     changes: int
@@ -178,6 +211,7 @@ class CauseSearch:
     p_ends: float = 1.0
     is_noise: bool = False
     stages: tuple[_Stage, ...] = ()
+    items: int = 0
 
     @property
     def is_complete(self) -> bool:
@@ -194,10 +228,10 @@ class CauseSearch:
         return tuple(range(self.changes)) if len(self.answers) % 2 else ()
 
     def learn(self, verdict: Hashable) -> CauseSearch:
-        """The search with the verdict on its question.
+        """The search with the verdict on its question: of many items a tuple of theirs.
 
         Raises:
-            ValueError: the search is over.
+            ValueError: the search is over, or the verdicts are not those of its items.
         """
         hybrid = self.question
         if hybrid is None:
@@ -206,7 +240,14 @@ class CauseSearch:
         if not search.stages:
             return search._compare_ends()
         *earlier, last = search.stages
-        return replace(search, stages=(*earlier, *_bisected(last.learn(verdict))))
+        return replace(search, stages=(*earlier, *_bisected(last.learn(self._by_item(verdict)))))
+
+    def _by_item(self, verdict: Hashable) -> VerdictByItem:
+        if not self.items:
+            return (verdict,)
+        if not isinstance(verdict, tuple) or len(verdict) != self.items:
+            raise ValueError(f"an answer has the verdicts of {self.items} items, found {verdict!r}")
+        return verdict
 
     def _compare_ends(self) -> CauseSearch:
         """The search after a verdict on an end."""
@@ -216,7 +257,8 @@ class CauseSearch:
             return self
         search = replace(self, p_ends=p_of_rows(at_a, at_b))
         if _told_apart(at_a, at_b):
-            stage = _Stage((), tuple(range(self.changes)), tuple(at_a), tuple(at_b))
+            first, second = (tuple((verdict,) for verdict in end) for end in (at_a, at_b))
+            stage = _Stage((), tuple(range(self.changes)), first, second)
             return replace(search, stages=tuple(_bisected(stage)))
         return replace(search, is_noise=_is_hopeless(at_a, at_b))
 
@@ -272,6 +314,32 @@ def begin(changes: int, budget: int) -> CauseSearch:
             f"a search takes {2 * FEWEST} verdicts or more, found a budget of {budget}"
         )
     return CauseSearch(changes, budget)
+
+
+def begin_between(
+    at_a: Sequence[VerdictByItem], at_b: Sequence[VerdictByItem], changes: int, budget: int
+) -> CauseSearch:
+    """A search between two ends that are known to differ, by the verdicts on many items at once.
+
+    Args:
+        at_a: answers at A, each with a verdict on every item; ``None`` for one that never came.
+        at_b: answers at B.
+        changes: number of changes that lead from A to B.
+        budget: the most answers that it takes beside them.
+
+    Raises:
+        ValueError: there is no change, no answer at an end, or an answer lacks an item.
+    """
+    if changes < 1:
+        raise ValueError(f"a search has at least one change, found {changes}")
+    sizes = {len(answer) for answer in (*at_a, *at_b)}
+    if not (at_a and at_b) or len(sizes) != 1 or sizes == {0}:
+        raise ValueError(
+            f"both ends have answers with the verdicts of the same items, found {len(at_a)} and "
+            f"{len(at_b)} answers of {sorted(sizes)} items"
+        )
+    stage = _Stage((), tuple(range(changes)), tuple(at_a), tuple(at_b))
+    return CauseSearch(changes, budget, stages=tuple(_bisected(stage)), items=sizes.pop())
 
 
 def p_of_rows(at_a: Sequence[Hashable], at_b: Sequence[Hashable]) -> float:
@@ -341,6 +409,7 @@ def _log_prior(size: int, *, alone: bool) -> NDArray[np.float64]:
 
 
 def _log_chance(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log of D in the module, but for a constant; labels in the last axis."""
-    shapes = counts + _PRIOR
-    return np.asarray(gammaln(shapes).sum(axis=-1) - gammaln(shapes.sum(axis=-1)))
+    """Log of D in the module; labels in the last axis."""
+    shapes, labels = counts + _PRIOR, counts.shape[-1]
+    of_prior = labels * gammaln(_PRIOR) - gammaln(labels * _PRIOR)
+    return np.asarray(gammaln(shapes).sum(axis=-1) - gammaln(shapes.sum(axis=-1)) - of_prior)

@@ -19,6 +19,7 @@ from pytest_judgesense.stats.bisection import (
     CauseSearch,
     Hybrid,
     begin,
+    begin_between,
     p_of_rows,
 )
 
@@ -185,3 +186,52 @@ def test_ends_that_are_not_compared_yet_are_no_noise() -> None:
 def test_a_search_of_nothing_is_an_error(changes: int, budget: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         begin(changes, budget)
+
+
+def test_items_that_do_not_tell_the_ends_apart_sway_little() -> None:
+    # One of 41 items turns, at the second of two changes. Six answers at A, three at B.
+    at_a, at_b = [(1,) * 41] * 6, [(2, *(1,) * 40)] * 3
+    search = begin_between(at_a, at_b, 2, 9)
+    assert search.question == (0,)
+    search = search.learn(at_a[0])
+    assert search.cause.change == 1
+    other = begin_between(at_a, at_b, 2, 9).learn(at_b[0])
+    assert other.cause.change == 0
+
+
+def test_one_item_at_once_is_a_search_by_labels() -> None:
+    # The same posterior as a search that has compared its ends itself: 4 answers of
+    # each, for Fisher's p is 1/35 <= .04.
+    single = begin(8, 20)
+    for place in range(8):
+        single = single.learn("AB"[place % 2])
+    by_item = begin_between([("A",)] * 4, [("B",)] * 4, 8, 20)
+    while single.question is not None:
+        assert single.question == by_item.question
+        verdict = "B" if 5 in single.question else "A"
+        single, by_item = single.learn(verdict), by_item.learn((verdict,))
+    assert single.cause.probability == pytest.approx(by_item.cause.probability)
+    assert by_item.cause.needed == (5,)
+
+
+@pytest.mark.parametrize(
+    ("at_a", "at_b", "changes", "message"),
+    [
+        ([(1,)], [(2,)], 0, "at least one change, found 0"),
+        ([], [(2,)], 1, "found 0 and 1 answers"),
+        ([(1,)], [(2, 2)], 1, r"answers of \[1, 2\] items"),
+        ([()], [()], 1, r"answers of \[0\] items"),
+    ],
+)
+def test_ends_are_answers_about_the_same_items(
+    at_a: list[tuple[int, ...]], at_b: list[tuple[int, ...]], changes: int, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        begin_between(at_a, at_b, changes, 9)
+
+
+def test_an_answer_has_the_verdicts_of_all_items() -> None:
+    search = begin_between([(1, 1)], [(2, 2)], 4, 9)
+    for verdict in ((1,), 1):
+        with pytest.raises(ValueError, match="verdicts of 2 items"):
+            search.learn(verdict)

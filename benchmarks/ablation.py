@@ -13,6 +13,18 @@ Bar, of 1,000 prompts: right in at least 85% with random replies, and with wrong
 sentences are asked again. Without a bar: wrong replies asked once, a fourth and more of the items,
 other noise, a prompt whose sentences do nothing, how often the one-sided bound holds the effect.
 
+**Sentences left out together, in the process.** Sentences that do nothing alone are left out at
+once, three times an item: none of 40 items turns, or 8, drawn anew; or each that turns is one of a
+topic of four items that turns whole, or of the noisiest items. A reply is wrong with one chance in
+all items, or with one of its own in each (Beta, of the mean in the name).
+
+Bars, of 1,000 prompts, plus or minus 3 standard errors: "drop them" where 8 turn in at most .05;
+where none turns and the noise is .05 in at least .6. Without a bar: 4 of 40, other noise.
+
+**A group of sentences, in the process.** Without all of some of 6 or 12 sentences 8 of 40 items
+turn, without fewer none. Named is a smallest group, with the replies that the search asks for.
+Bar, of 400 prompts: a pair is named in at least .9 at a noise of .05. Without one: others, calls.
+
 **Sentences, at an endpoint.** A judge on 127.0.0.1 with such a prompt, and a line that shows the
 item, measured by ``judgesense ablate`` on 40 items, with replies that are wrong in one of twenty.
 Bar, of 5 seeds: the three sentences are noticed and no other, in each.
@@ -25,7 +37,7 @@ Bars, of 1,000 searches: the word is named in at least 90%, less 3 standard erro
 confirm it); noise is called noise in at least 95%.
 Without a bar: calls until the end, whether the word is known to be enough alone, two words.
 
-``--quick``: 200 prompts and 300 searches a row, 2 seeds."""
+``--quick``: 200 prompts, 40 groups and 300 searches a row, 2 seeds."""
 
 from __future__ import annotations
 
@@ -44,6 +56,7 @@ from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,13 +66,23 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
 from pytest_judgesense.commands.main import main as command
 from pytest_judgesense.stats.bisection import Cause, Hybrid, begin
-from pytest_judgesense.stats.left_out import NO_REPLY, parts_left_out, worth_asking_again
+from pytest_judgesense.stats.left_out import (
+    NO_REPLY,
+    TOGETHER,
+    PartLeftOut,
+    group_search,
+    parts_left_out,
+    verdicts_by_item,
+    worth_asking_again,
+)
 
 RUNS, QUICK_PROMPTS, QUICK_SEARCHES = 1000, 200, 300
 SEEDS, QUICK_SEEDS, NOISE = 5, 2, 0.05
 ITEMS, SENTENCES, TELLING, WHOLE = 40, 10, 3, 6
 ALPHA = 0.05
 RIGHT, NAMED, CALLED_NOISE = 0.85, 0.90, 0.95
+WRONGLY_DROPPED, DROPPED = 0.05, 0.6
+GROUPS, QUICK_GROUPS = 400, 40
 WORDS, CALLS = 80, 60
 
 Flags = NDArray[np.bool_]
@@ -164,6 +187,163 @@ def sentences_in_process(*, quick: bool) -> tuple[Ratios, Bars]:
         f"{runs} prompts a row: a share of .85 has a standard error of {error(RIGHT, runs):.3f}\n"
     )
     head = ("sentences", "right", "each of three", "any other", "bound holds", "calls")
+    print_table(head, rows)
+    return ratios, bars
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Sentences that are left out together.
+
+    Attributes:
+        turned: items of 40 that turn without all of them.
+        wrong: chance of a reply that is the other label.
+        spread: whether each item has a chance of its own, with this mean.
+        placed: which items turn: ``drawn`` alone, in ``topics`` of four, or the ``noisiest``.
+        bar: what is asked of the share of "drop them"; ``None`` for nothing.
+    """
+
+    turned: int
+    wrong: float
+    spread: bool = False
+    placed: Literal["drawn", "topics", "noisiest"] = "drawn"
+    bar: Literal["at most", "at least"] | None = None
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        spread = " in the mean" * self.spread
+        placed = f", {self.placed}" * (self.placed != "drawn")
+        return f"{self.turned} of 40 turn{placed}, wrong {self.wrong:g}{spread}"
+
+
+LEFT_OUT_TOGETHER = (
+    *(Together(0, wrong) for wrong in (0.0, 0.15, 0.25)),
+    Together(0, 0.05, bar="at least"),
+    Together(0, 0.05, spread=True),
+    *(Together(4, wrong) for wrong in (0.0, 0.05, 0.15)),
+    *(Together(8, wrong, bar="at most") for wrong in (0.05, 0.15, 0.25, 0.35, 0.45)),
+    Together(8, 0.15, spread=True, bar="at most"),
+    Together(8, 0.15, placed="topics", bar="at most"),
+    Together(8, 0.15, spread=True, placed="noisiest"),
+)
+
+
+def left_out_together(kind: Together, rng: np.random.Generator) -> PartLeftOut:
+    """Leave out the sentences of a new prompt that do nothing alone."""
+    wrong = rng.beta(1, 1 / kind.wrong - 1, ITEMS) if kind.spread else np.full(ITEMS, kind.wrong)
+    wrong = np.minimum(wrong, 0.5)
+    turned = np.zeros(ITEMS, dtype=bool)
+    topics = np.arange(ITEMS)
+    if kind.placed == "topics":
+        topics //= 4
+        turned[np.isin(topics, rng.permutation(ITEMS // 4)[: kind.turned // 4])] = True
+    elif kind.placed == "noisiest":
+        turned[np.argsort(-wrong)[: kind.turned]] = True
+    else:
+        turned[rng.permutation(ITEMS)[: kind.turned]] = True
+    whole = 1 + (rng.random((ITEMS, WHOLE)) < wrong[:, None])
+    without = 1 + (turned[:, None] ^ (rng.random((ITEMS, TOGETHER)) < wrong[:, None]))
+    (part,) = parts_left_out(whole, [without], topics)
+    assert part is not None
+    return part
+
+
+def together_in_process(*, quick: bool) -> tuple[Ratios, Bars]:
+    """Sentences left out together: it prints its table, and gives what is barred."""
+    runs = QUICK_PROMPTS if quick else RUNS
+    rows, ratios, bars = [], {}, {}
+    for kind in LEFT_OUT_TOGETHER:
+        rng = np.random.default_rng([*kind.name.encode()])
+        parts = [left_out_together(kind, rng) for _ in range(runs)]
+        dropped = float(np.mean([part.may_be_dropped() for part in parts]))
+        noticed = float(np.mean([part.is_noticed() for part in parts]))
+        bounds = [part.upper for part in parts if part.upper is not None and not part.is_noticed()]
+        bound = f"{np.mean(bounds):.3f}" if bounds else "-"
+        shares = (f"{dropped:.3f}", f"{error(dropped, runs):.3f}", f"{noticed:.3f}")
+        rows.append((kind.name, *shares, bound))
+        if kind.bar is not None:
+            limit = DROPPED if kind.bar == "at least" else WRONGLY_DROPPED
+            slack = 3 * error(limit, runs) * (-1 if kind.bar == "at least" else 1)
+            ratios[f"{kind.name}: dropped"] = dropped
+            bars[f"{kind.name}: dropped"] = Bar(kind.bar, round(limit + slack, 4))
+    print(f"\n{runs} prompts a row\n")
+    head = ("left out together", "dropped", "standard error", "noticed", "bound where it is not")
+    print_table(head, rows)
+    return ratios, bars
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of sentences that do something together.
+
+    Attributes:
+        idle: sentences that do nothing alone.
+        size: how many of them are in the group.
+        wrong: chance of a reply that is the other label.
+        barred: whether it has a bar.
+    """
+
+    idle: int
+    size: int
+    wrong: float
+    barred: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        return f"{self.size} of {self.idle}, wrong {self.wrong:g}"
+
+
+GROUPS_OF_SENTENCES = (
+    Group(6, 2, 0.0),
+    Group(6, 2, 0.05, barred=True),
+    Group(12, 2, 0.05, barred=True),
+    Group(12, 2, 0.15),
+    Group(12, 3, 0.05),
+)
+
+
+def searched(group: Group, rng: np.random.Generator) -> tuple[bool | None, int]:
+    """Whether the group of a new prompt is named, ``None`` where none is; and the calls of it."""
+    needed = {*rng.choice(group.idle, group.size, replace=False).tolist()}
+    turned = np.zeros(ITEMS, dtype=bool)
+    turned[rng.permutation(ITEMS)[: ITEMS // 5]] = True
+
+    def asked(times: int, left_out: Hybrid) -> NDArray[np.intp]:
+        without = turned & (needed <= {*left_out})
+        return 1 + (without[:, None] ^ (rng.random((ITEMS, times)) < group.wrong))
+
+    every = tuple(range(group.idle))
+    whole, without = asked(WHOLE, ()), asked(TOGETHER, every)
+    (part,) = parts_left_out(whole, [without], range(ITEMS))
+    if part is None or not part.is_noticed():
+        return None, 0
+    search = group_search(whole, without, group.idle)
+    while (left_out := search.question) is not None:
+        (answer,) = verdicts_by_item(asked(1, left_out))
+        search = search.learn(answer)
+    calls = ITEMS * search.answers
+    return ({*search.needed} == needed if search.is_complete else None), calls
+
+
+def groups_in_process(*, quick: bool) -> tuple[Ratios, Bars]:
+    """The groups of sentences: it prints its table, and gives what is barred."""
+    runs = QUICK_GROUPS if quick else GROUPS
+    rows, ratios, bars = [], {}, {}
+    for group in GROUPS_OF_SENTENCES:
+        rng = np.random.default_rng([*group.name.encode()])
+        results = [searched(group, rng) for _ in range(runs)]
+        right = float(np.mean([is_right is True for is_right, _ in results]))
+        another = float(np.mean([is_right is False for is_right, _ in results]))
+        calls = [number for _, number in results]
+        shares = (f"{right:.3f}", f"{error(right, runs):.3f}", f"{another:.3f}")
+        rows.append((group.name, *shares, f"{np.mean(calls):.0f}", f"{max(calls)}"))
+        if group.barred:
+            ratios[f"{group.name}: named"] = right
+            bars[f"{group.name}: named"] = Bar("at least", round(NAMED - 3 * error(NAMED, runs), 4))
+    print(f"\n{runs} prompts a row\n")
+    head = ("group", "named", "standard error", "another", "calls", "most")
     print_table(head, rows)
     return ratios, bars
 
@@ -375,6 +555,8 @@ def error(share: float, runs: int) -> float:
 # Each prints its table.
 PARTS: tuple[Callable[..., tuple[Ratios, Bars]], ...] = (
     sentences_in_process,
+    together_in_process,
+    groups_in_process,
     sentences_at_endpoint,
     words_in_process,
 )

@@ -41,6 +41,12 @@ the smallest of those that it meets, if making more changes never turns the verd
 complete once the same test, afresh, tells it from itself without each of its changes, and seven of
 eight of those answers with it are turned: a set that turns half of them passes in at most 0.0352.
 
+**Many items at once** (`begin_between`): an answer is then a verdict on each item, and the ends are
+answers that are there already. Not every item tells the ends apart, so with a chance of one half
+all answers of an item have one distribution, with all their counts n in place of a(c) and b(c)::
+
+    P(c | answers)  ~  P(c) product over items of (D(n) + D(a(c)) D(b(c))) / 2
+
 References:
     R. A. Fisher (1935), Journal of the Royal Statistical Society 98, 39-54 (the exact test).
     G. H. Freeman, J. H. Halton (1951), Biometrika 38, 141-149 (of tables larger than 2 x 2).
@@ -56,7 +62,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import product
-from math import comb
+from math import comb, log
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -77,9 +83,12 @@ _LEVEL_OF_CONTRAST: Final = 0.05
 _TESTS_OF_TURN: Final = 3
 _WORTH_A_TEST: Final = 0.5  # the posterior that the last calls are spent on
 _ENOUGH: Final = 7 / 8  # share of turned verdicts with a set that is complete
+_TELLS: Final = 0.5  # prior of one of many items telling the ends apart
 
 # The changes that are made, in ascending order.
 Hybrid: TypeAlias = tuple[int, ...]
+# Of each item that is asked the verdict; ``None`` where none came.
+VerdictByItem: TypeAlias = tuple[Hashable | None, ...]
 _Counts: TypeAlias = tuple[tuple[int, int], ...]  # of each label, at A and at B
 
 
@@ -227,31 +236,54 @@ class _Stage:
     Attributes:
         fixed: the changes that are needed, made in every hybrid.
         rest: the changes in question, in order.
-        as_a: verdicts before this stage that count as those of A; ``as_b``: of B.
-        placed: of each answer of this stage the number of changes of the rest, and its verdict.
+        as_a: answers before this stage that count as those of A; ``as_b``: of B.
+        placed: of each answer of this stage the number of changes of the rest, and its verdicts.
     """
 
     fixed: Hybrid
     rest: Hybrid
-    as_a: tuple[Hashable, ...]
-    as_b: tuple[Hashable, ...]
-    placed: tuple[tuple[int, Hashable], ...] = ()
+    as_a: tuple[VerdictByItem, ...]
+    as_b: tuple[VerdictByItem, ...]
+    placed: tuple[tuple[int, VerdictByItem], ...] = ()
 
     def posterior(self) -> NDArray[np.float64]:
         """The probability of each place, shape (changes of the rest + 1,)."""
-        verdicts = (*self.as_a, *self.as_b, *(verdict for _, verdict in self.placed))
-        codes = {verdict: code for code, verdict in enumerate(dict.fromkeys(verdicts))}
-        size, labels = len(self.rest) + 1, max(2, len(codes))
-        counts = np.zeros((size, labels))
-        for length, verdict in self.placed:
-            counts[length, codes[verdict]] += 1
-        at_a = np.bincount([codes[verdict] for verdict in self.as_a], minlength=labels)
-        at_b = np.bincount([codes[verdict] for verdict in self.as_b], minlength=labels)
-        below = np.cumsum(counts, axis=0) - counts
-        chance = _log_prior(size, alone=bool(self.fixed)) + _log_chance(at_a + below)
-        chance += _log_chance(at_b + counts.sum(axis=0) - below)
+        chance = _log_prior(len(self.rest) + 1, alone=bool(self.fixed))
+        items = len(self.as_a[0])
+        for item in range(items):
+            chance = chance + self._log_chance_of(item, tells=_TELLS if items > 1 else 1.0)
         weights = np.exp(chance - chance.max())
         return np.asarray(weights / weights.sum())
+
+    def _log_chance_of(self, item: int, *, tells: float) -> NDArray[np.float64]:
+        """Log of the chance of the verdicts on an item by place, but for a constant.
+
+        Args:
+            item: which of those that are asked.
+            tells: prior of its telling the ends apart.
+        """
+        at_a, at_b = ([answer[item] for answer in end] for end in (self.as_a, self.as_b))
+        placed = [(length, answer[item]) for length, answer in self.placed]
+        verdicts = dict.fromkeys((*at_a, *at_b, *(verdict for _, verdict in placed)))
+        verdicts.pop(None, None)
+        codes = {verdict: code for code, verdict in enumerate(verdicts)}
+        counts = np.zeros((len(self.rest) + 1, max(2, len(codes))))
+        for length, verdict in placed:
+            if verdict is not None:
+                counts[length, codes[verdict]] += 1
+        first, second = (
+            np.bincount(
+                [codes[verdict] for verdict in end if verdict is not None],
+                minlength=counts.shape[1],
+            )
+            for end in (at_a, at_b)
+        )
+        below = np.cumsum(counts, axis=0) - counts
+        apart = _log_chance(first + below) + _log_chance(second + counts.sum(axis=0) - below)
+        if tells == 1:
+            return apart
+        alike = _log_chance(first + second + counts.sum(axis=0))
+        return np.asarray(np.logaddexp(log(tells) + apart, log(1 - tells) + alike))
 
     def length(self) -> int:
         """How many changes of the rest the next question makes: those up to the median place."""
@@ -264,12 +296,12 @@ class _Stage:
         """The next question."""
         return tuple(sorted((*self.fixed, *self.rest[: self.length()])))
 
-    def learn(self, verdict: Hashable) -> _Stage:
-        """The stage with the verdict on its question."""
-        return self.with_placed((self.length(), verdict))
+    def learn(self, answer: VerdictByItem) -> _Stage:
+        """The stage with the answer to its question."""
+        return self.with_placed((self.length(), answer))
 
-    def with_placed(self, *placed: tuple[int, Hashable]) -> _Stage:
-        """The stage with more answers, each a number of changes of the rest and its verdict."""
+    def with_placed(self, *placed: tuple[int, VerdictByItem]) -> _Stage:
+        """The stage with more answers, each a number of changes of the rest and its verdicts."""
         return replace(self, placed=(*self.placed, *placed))
 
     def before(self, place: int) -> _Stage:
@@ -277,8 +309,8 @@ class _Stage:
         return _Stage(
             tuple(sorted((*self.fixed, self.rest[place - 1]))),
             self.rest[: place - 1],
-            (*self.as_a, *(verdict for length, verdict in self.placed if length < place)),
-            (*self.as_b, *(verdict for length, verdict in self.placed if length >= place)),
+            (*self.as_a, *(answer for length, answer in self.placed if length < place)),
+            (*self.as_b, *(answer for length, answer in self.placed if length >= place)),
         )
 
 
@@ -311,7 +343,8 @@ class CauseSearch:
     def ends(self) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
         """The verdicts at A and at B that Fisher's test of the ends compares."""
         if self.stages:
-            return self.stages[0].as_a, self.stages[0].as_b
+            as_a, as_b = self.stages[0].as_a, self.stages[0].as_b
+            return tuple(verdict for (verdict,) in as_a), tuple(verdict for (verdict,) in as_b)
         verdicts = tuple(answer.verdict for answer in self.answers)
         return verdicts[::2], verdicts[1::2]
 
@@ -361,7 +394,7 @@ class CauseSearch:
         elif self._contrast is not None:
             search = search._learn_contrast(verdict)
         else:
-            search = search._bisect(search.stages[-1].learn(verdict))
+            search = search._bisect(search.stages[-1].learn((verdict,)))
         return search._begin_contrast()
 
     def _compare_ends(self) -> CauseSearch:
@@ -371,7 +404,8 @@ class CauseSearch:
             return self
         search = replace(self, p_ends=p_of_rows(at_a, at_b))
         if _told_apart(at_a, at_b):
-            stage = _Stage((), tuple(range(self.changes)), at_a, at_b)
+            first, second = (tuple((verdict,) for verdict in end) for end in (at_a, at_b))
+            stage = _Stage((), tuple(range(self.changes)), first, second)
             return replace(search, stages=(stage,))
         return replace(search, is_noise=_is_hopeless(at_a, at_b))
 
@@ -418,7 +452,7 @@ class CauseSearch:
     def _end_turn(self, turn: Contrast) -> CauseSearch:
         """The search after a contrast of the likeliest change: bisecting before it, or again."""
         change = len(turn.without)
-        placed = ((change + place % 2, said) for place, said in enumerate(turn.answers))
+        placed = ((change + place % 2, (said,)) for place, said in enumerate(turn.answers))
         stage = self.stages[0].with_placed(*placed)
         if not self.is_confirmed:
             return replace(self, stages=(stage,))
@@ -524,6 +558,54 @@ class CauseSearch:
         return tuple(CurvePoint(made, counts[made], asked[made]) for made in sorted(asked))
 
 
+@dataclass(frozen=True, slots=True)
+class GroupSearch:
+    """A search for the changes that are needed together, by many items; see `begin_between`.
+
+    Attributes:
+        budget: the most answers that it takes.
+        stages: the bisections so far, each of them as it ended; the last one goes on.
+        items: how many are asked at once.
+        answers: how many it has learned of.
+    """
+
+    budget: int
+    stages: tuple[_Stage, ...]
+    items: int
+    answers: int = 0
+
+    @property
+    def needed(self) -> Hybrid:
+        """The changes that are needed as far as it is known, in ascending order."""
+        return self.stages[-1].fixed
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether these are enough without any other."""
+        return bool(self.stages[-1].posterior()[0] >= HOLDS)
+
+    @property
+    def question(self) -> Hybrid | None:
+        """The hybrid to ask next; ``None`` where the search is over."""
+        if self.is_complete or self.answers >= self.budget:
+            return None
+        return self.stages[-1].hybrid()
+
+    def learn(self, answer: VerdictByItem) -> GroupSearch:
+        """The search with the verdicts of all items on its question.
+
+        Raises:
+            ValueError: the search is over, or the verdicts are not those of its items.
+        """
+        if self.question is None:
+            raise ValueError(f"a search that is over learns nothing, found {answer!r}")
+        if not isinstance(answer, tuple) or len(answer) != self.items:
+            raise ValueError(f"an answer has the verdicts of {self.items} items, found {answer!r}")
+        *earlier, last = self.stages
+        stages = (*earlier, *_bisected(last.learn(answer)))
+        return replace(self, stages=stages, answers=self.answers + 1)
+
+
 def _bisected(stage: _Stage) -> Iterator[_Stage]:
     """A stage, and those after it where a place holds."""
     yield stage
@@ -553,6 +635,32 @@ def begin(changes: int, budget: int) -> CauseSearch:
             f"a search takes {2 * FEWEST} verdicts or more, found a budget of {budget}"
         )
     return CauseSearch(changes, budget)
+
+
+def begin_between(
+    at_a: Sequence[VerdictByItem], at_b: Sequence[VerdictByItem], changes: int, budget: int
+) -> GroupSearch:
+    """A search between two ends that are known to differ, by the verdicts on many items at once.
+
+    Args:
+        at_a: answers at A, each with a verdict on every item; ``None`` for one that never came.
+        at_b: answers at B.
+        changes: number of changes that lead from A to B.
+        budget: the most answers that it takes beside them.
+
+    Raises:
+        ValueError: there is no change, no answer at an end, or an answer lacks an item.
+    """
+    if changes < 1:
+        raise ValueError(f"a search has at least one change, found {changes}")
+    sizes = {len(answer) for answer in (*at_a, *at_b)}
+    if not (at_a and at_b) or len(sizes) != 1 or sizes == {0}:
+        raise ValueError(
+            f"both ends have answers with the verdicts of the same items, found {len(at_a)} and "
+            f"{len(at_b)} answers of {sorted(sizes)} items"
+        )
+    stage = _Stage((), tuple(range(changes)), tuple(at_a), tuple(at_b))
+    return GroupSearch(budget, stages=tuple(_bisected(stage)), items=sizes.pop())
 
 
 def p_of_rows(at_a: Sequence[Hashable], at_b: Sequence[Hashable]) -> float:
@@ -629,6 +737,7 @@ def _log_prior(size: int, *, alone: bool) -> NDArray[np.float64]:
 
 
 def _log_chance(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log of D in the module, but for a constant; labels in the last axis."""
-    shapes = counts + _PRIOR
-    return np.asarray(gammaln(shapes).sum(axis=-1) - gammaln(shapes.sum(axis=-1)))
+    """Log of D in the module; labels in the last axis."""
+    shapes, labels = counts + _PRIOR, counts.shape[-1]
+    of_prior = labels * gammaln(_PRIOR) - gammaln(labels * _PRIOR)
+    return np.asarray(gammaln(shapes).sum(axis=-1) - gammaln(shapes.sum(axis=-1)) - of_prior)

@@ -26,6 +26,19 @@ p-value is at most .1 may be asked a second time (`worth_asking_again`), and is 
 of its replies. Its p-value is then at most a level below .1 only where it would be so if every part
 had been asked twice, so no level is exceeded.
 
+**Dropping parts.** Each of two parts may do nothing alone because the other says the same, so all
+that are not noticed are left out together, three replies an item, and tested as one part, in a
+family of its own. They `may_be_dropped` if that is not noticed, and the one-sided 95% bound of the
+effect lies at .10 or below, and below what .20 of verdicts would add that turn outright::
+
+    upper <= min(.10, .20 (1 - 2 noise))
+
+for noise hides what turns: with two labels and a noise w each verdict that turns adds 1 - 2w.
+Where .20 turn the bound is that low in at most 5%, as far as it holds; at a noise of .5 never.
+
+**Which of them?** Where together they do something, `group_search` looks for one smallest group of
+them, by the bisection of prefixes in `stats.bisection` with a verdict on each item as one answer.
+
 Over the parts of a prompt both p-values are adjusted by Holm, each test within its own family. A
 part that cannot be tested, because no item has replies on both sides, stays in it with p = 1. A
 part is noticed if either test finds it. Where every reply is a verdict the second one finds
@@ -41,12 +54,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import comb
+from math import ceil, comb, log2
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.stats.bisection import GroupSearch, VerdictByItem, begin_between
 from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.inputs import LEVEL, Clusters, cluster_codes, cluster_sums
@@ -59,6 +73,9 @@ _Codes: TypeAlias = NDArray[np.intp]
 _Bounds: TypeAlias = Callable[[float], tuple[float, float]]
 
 WORTH_ASKING_AGAIN: Final = 0.1  # a p-value of the first asking; above any level that is tested
+TOGETHER: Final = 3  # replies an item without all parts that are not noticed
+DROPPED_AT: Final = 0.10  # the upper bound of an effect with which a part may be dropped
+_TURNED: Final = 0.20  # share of verdicts that turn, which that bound excludes as well
 _FEWEST_WHOLE: Final = 2  # replies of the whole prompt, without which an item has no noise to tell
 
 
@@ -95,6 +112,16 @@ class PartLeftOut:
     def is_noticed(self, alpha: float = 0.05) -> bool:
         """Whether verdicts move without it, or more replies are none; alpha: of either family."""
         return min(self.p_adjusted, self.p_form_adjusted) <= alpha
+
+    def may_be_dropped(self, alpha: float = 0.05) -> bool:
+        """Whether nothing is noticed, and too much is excluded (see the module).
+
+        Args:
+            alpha: of either family of tests.
+        """
+        if self.upper is None or self.is_noticed(alpha):
+            return False
+        return self.upper <= min(DROPPED_AT, _TURNED * (1 - 2 * self.noise))
 
 
 def parts_left_out(
@@ -138,6 +165,38 @@ def worth_asking_again(parts: Sequence[PartLeftOut | None]) -> list[int]:
         place
         for place, part in enumerate(parts)
         if part is not None and part.p <= WORTH_ASKING_AGAIN
+    ]
+
+
+def most_answers(parts: int) -> int:
+    """How many answers, of all items each, the search for a group among parts takes at most.
+
+    That is enough for three bisections of them in which every answer is as good as certain, and
+    half as many again.
+    """
+    return ceil(4.5 * (ceil(log2(parts)) + 1)) if parts > 1 else 0
+
+
+def group_search(whole: ArrayLike, together: ArrayLike, parts: int) -> GroupSearch:
+    """The search for a smallest group among parts that do something together.
+
+    The changes of its questions are the parts that are left out, by their place; what it learns is
+    a verdict on each item (`verdicts_by_item`).
+
+    Args:
+        whole: codes of the replies of the whole prompt, as in `parts_left_out`.
+        together: of those without all of the parts.
+        parts: how many they are, one or more.
+    """
+    ends = verdicts_by_item(whole), verdicts_by_item(together)
+    return begin_between(*ends, parts, most_answers(parts))
+
+
+def verdicts_by_item(replies: ArrayLike) -> list[VerdictByItem]:
+    """Each asking of a table of codes, shape (items, times): a verdict on every item."""
+    return [
+        tuple(None if code == NO_REPLY else code for code in column)
+        for column in np.asarray(replies, dtype=np.intp).T.tolist()
     ]
 
 

@@ -22,6 +22,7 @@ from pytest_judgesense.stats.bisection import (
     Hybrid,
     TurnedVerdict,
     begin,
+    begin_between,
     p_of_rows,
 )
 
@@ -288,3 +289,48 @@ def test_ends_that_are_not_compared_yet_are_no_noise() -> None:
 def test_a_search_of_nothing_is_an_error(changes: int, budget: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         begin(changes, budget)
+
+
+def test_items_that_do_not_tell_the_ends_apart_sway_little() -> None:
+    # One of 41 items turns, at the second of two changes. Six answers at A, three at B.
+    at_a, at_b = [(1,) * 41] * 6, [(2, *(1,) * 40)] * 3
+    search = begin_between(at_a, at_b, 2, 9)
+    assert search.question == (0,)
+    search = search.learn(at_a[0])
+    assert search.stages[0].posterior().argmax() == 2
+    other = begin_between(at_a, at_b, 2, 9).learn(at_b[0])
+    assert other.stages[0].posterior().argmax() == 1
+
+
+def test_one_item_at_once_is_searched_by_its_labels() -> None:
+    search = begin_between([("A",)] * 4, [("B",)] * 4, 8, 20)
+    while (question := search.question) is not None:
+        search = search.learn(("B" if 5 in question else "A",))
+    assert search.is_complete
+    assert search.needed == (5,)
+    assert search.answers <= 20
+    with pytest.raises(ValueError, match="that is over"):
+        search.learn(("A",))
+
+
+@pytest.mark.parametrize(
+    ("at_a", "at_b", "changes", "message"),
+    [
+        ([(1,)], [(2,)], 0, "at least one change, found 0"),
+        ([], [(2,)], 1, "found 0 and 1 answers"),
+        ([(1,)], [(2, 2)], 1, r"answers of \[1, 2\] items"),
+        ([()], [()], 1, r"answers of \[0\] items"),
+    ],
+)
+def test_ends_are_answers_about_the_same_items(
+    at_a: list[tuple[int, ...]], at_b: list[tuple[int, ...]], changes: int, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        begin_between(at_a, at_b, changes, 9)
+
+
+def test_an_answer_has_the_verdicts_of_all_items() -> None:
+    search = begin_between([(1, 1)], [(2, 2)], 4, 9)
+    for verdict in ((1,), 1):
+        with pytest.raises(ValueError, match="verdicts of 2 items"):
+            search.learn(verdict)

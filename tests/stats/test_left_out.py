@@ -16,8 +16,11 @@ from pytest_judgesense.stats.left_out import (
     NO_REPLY,
     NO_VERDICT,
     PartLeftOut,
+    group_search,
+    most_answers,
     parts_left_out,
     share_noticed,
+    verdicts_by_item,
     worth_asking_again,
 )
 
@@ -235,3 +238,63 @@ def test_parts_asked_again_keep_the_level_of_the_family() -> None:
             twice[place, :, 1] = NO_REPLY
         noticed += share_noticed(parts_left_out(whole, list(twice), range(40))) > 0
     assert noticed <= 60 * 0.05 + 3 * np.sqrt(60 * 0.05 * 0.95)
+
+
+def test_parts_are_dropped_where_enough_is_excluded() -> None:
+    # Nothing differs: 1 - .05^(1/29) = .0981, and 1 - .05^(1/28) = .1015.
+    same = [part_of([[1] * 6] * items, [[1] * 3] * items) for items in (28, 29)]
+    assert [part.may_be_dropped() for part in same] == [False, True]
+    # One cluster has no bound; what is noticed is kept, however little it moves.
+    assert not part_of([[1] * 6] * 29, [[1] * 3] * 29, ["a"] * 29).may_be_dropped()
+    few = part_of([[1] * 6] * 400, [[2] * 3] * 2 + [[1] * 3] * 398)
+    assert few.upper is not None
+    assert few.upper < 0.1
+    assert not few.may_be_dropped()
+
+
+def test_noise_that_would_hide_what_turns_drops_nothing() -> None:
+    # Replies 1 1 1 2 2 2 differ in 9 of 15 pairs: no verdict that turns could be seen.
+    part = part_of([[1, 1, 1, 2, 2, 2]] * 400, [[1, 2]] * 400)
+    assert part.noise == pytest.approx(0.6)
+    assert part.upper is not None
+    assert part.upper < 0.1
+    assert not part.may_be_dropped()
+
+
+@given(st.lists(st.sampled_from([1, 2]), min_size=40, max_size=40), st.integers(0, 39))
+def test_no_item_that_turns_gets_a_part_dropped(without: list[int], place: int) -> None:
+    whole = np.ones((40, 6), dtype=int)
+    turned = [*without[:place], 2, *without[place + 1 :]]
+    before, after = (part_of(whole, np.array(codes)[:, None]) for codes in (without, turned))
+    assert before.may_be_dropped() or not after.may_be_dropped()
+
+
+def test_the_search_finds_the_parts_that_turn_items_together() -> None:
+    # Without both of parts 1 and 4 of six, 8 of 40 items turn; a reply in 20 is wrong.
+    rng = np.random.default_rng(13)
+
+    def asked(times: int, *, turned: bool) -> np.ndarray:
+        wrong = rng.random((40, times)) < 0.05
+        return 1 + (wrong ^ (turned & (np.arange(40) < 8))[:, None])
+
+    named = 0
+    for _ in range(10):
+        search = group_search(asked(6, turned=False), asked(3, turned=True), 6)
+        while (left_out := search.question) is not None:
+            (answer,) = verdicts_by_item(asked(1, turned={1, 4} <= {*left_out}))
+            search = search.learn(answer)
+        assert search.answers <= most_answers(6)
+        named += search.is_complete and search.needed == (1, 4)
+    assert named >= 9
+
+
+def test_a_sole_part_is_its_own_smallest_group() -> None:
+    search = group_search([[1] * 6] * 20, [[2] * 3] * 20, 1)
+    assert search.question is None
+    assert (search.needed, search.is_complete) == ((0,), True)
+    # 4.5 x (log2(8) + 1) = 18.
+    assert (most_answers(1), most_answers(8)) == (0, 18)
+
+
+def test_a_reply_that_never_came_is_no_verdict_of_an_item() -> None:
+    assert verdicts_by_item([[1, NO_REPLY], [NO_VERDICT, 2]]) == [(1, NO_VERDICT), (None, 2)]

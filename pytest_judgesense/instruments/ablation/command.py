@@ -1,8 +1,10 @@
 """``judgesense ablate JUDGE SUITE``: which sentences of a judge's prompt do anything.
 
 A sample of the suite's items is asked with the whole prompt several times, and once without each
-sentence; without those that may do something a second time. Each pair is shown in one order, in
-turn. The items are drawn by the seed, so that more of them begin with the same ones.
+sentence; without those that may do something a second time. All that are not noticed are then left
+out together; if that does something, a search asks for a smallest group of them that does. Each
+pair is shown in one order, in turn. The items are drawn by the seed, so that more of them begin
+with the same ones.
 """
 
 from __future__ import annotations
@@ -10,25 +12,26 @@ from __future__ import annotations
 import argparse
 import hashlib
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import MissingRecording, UsageError
 from pytest_judgesense.instruments.ablation.sent import texts_sent
 from pytest_judgesense.instruments.ablation.stimuli import (
     ABLATION,
     TIMES,
     LeaveOneOut,
+    LeftOutTogether,
     of_one_prompt,
 )
 from pytest_judgesense.instruments.ablation.tables import TABLE, prompt_lines
 from pytest_judgesense.layout import indented
 from pytest_judgesense.registry import Services
 from pytest_judgesense.sections import tables_named
-from pytest_judgesense.stats.left_out import WORTH_ASKING_AGAIN
+from pytest_judgesense.stats.left_out import TOGETHER, WORTH_ASKING_AGAIN, most_answers
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite
@@ -73,9 +76,8 @@ def run(options: argparse.Namespace, services: Services) -> int:
     expand = LeaveOneOut(options.times, sent)
     suite = ablation_of(source, options.items, options.judge_seed, expand)
     services.show(services.plan(judge, suite))
-    more = len(suite.items) * (len(suite.templates) - 1)
-    if more and (options.plan or options.judge_mode == "record"):
-        services.show([f"  for what may do something, asked again: as many as {more} calls more"])
+    if options.plan or options.judge_mode == "record":
+        services.show(_further_calls(len(suite.items), len(suite.templates) - 1))
     if options.plan:
         return 0
     how = f"record it: {_command(options)}"
@@ -83,11 +85,45 @@ def run(options: argparse.Namespace, services: Services) -> int:
     if twice := _worth_asking_again(sheet):
         words = f"asked a second time, to be sure: without {', '.join(sorted(twice))}"
         services.show(indented(words, width=2))
-        suite = ablation_of(source, options.items, options.judge_seed, replace(expand, twice=twice))
+        expand = replace(expand, twice=twice)
+        suite = ablation_of(source, options.items, options.judge_seed, expand)
         sheet = services.measure(judge, suite, how)
+    while together := _to_leave_out(sheet, expand):
+        expand = replace(expand, together=together)
+        suite = ablation_of(source, options.items, options.judge_seed, expand)
+        try:
+            sheet = services.measure(judge, suite, how)
+        except MissingRecording:
+            words = f"sentences left out together are not recorded; {how}"
+            services.show(indented(words, width=2))
+            break
     for _, _, rows in tables_named(sheet, TABLE):
         services.show(prompt_lines(rows))
     return services.write(sheet)
+
+
+def _further_calls(items: int, parts: int) -> Iterator[str]:
+    """What the answers may ask for beside the calls of the plan."""
+    if parts:
+        search = items * most_answers(parts)
+        yield f"  for what may do something, asked again: as many as {items * parts} calls more"
+        yield f"  for what does nothing alone, left out together: {TOGETHER * items} calls more"
+        if search:
+            yield f"  for which of it does something together: as many as {search} calls more"
+
+
+def _to_leave_out(sheet: Datasheet, expand: LeaveOneOut) -> tuple[LeftOutTogether, ...]:
+    """What is left out together if it goes on; empty where it is over."""
+    times = {group.ids: group.times for group in expand.together}
+    more = {
+        tuple(name.split("+")): number
+        for _, _, rows in tables_named(sheet, TABLE)
+        for row in rows
+        for name, number in row.get("to_ask", {}).items()
+    }
+    if not more:
+        return ()
+    return tuple(LeftOutTogether(ids, number) for ids, number in (times | more).items())
 
 
 def _worth_asking_again(sheet: Datasheet) -> frozenset[str]:

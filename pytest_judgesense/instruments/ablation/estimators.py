@@ -9,6 +9,10 @@ replicate of the design, without each part. `stats.left_out` has the tests: ::
 
 A reply without a verdict is a category of its own, so it is not missing; a failed call is.
 
+Sentences that are left out together are tested apart from these, and count in no score. The largest
+such group is all that are not noticed; smaller ones are what the search asks for that looks for a
+smallest group which does something.
+
 The sentences are those of the prompt and no sample of any others: the interval of the mutation
 score is not one of sampling. Its lower end is what Holm's adjustment gives at the level: with that
 confidence no sentence is counted that does nothing. What is not noticed may still matter on other
@@ -18,7 +22,7 @@ items, so the upper end is 1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,7 +35,12 @@ from pytest_judgesense.instruments.ablation.measures import (
     OWN_NOISE,
     SENTENCE_EFFECT,
 )
-from pytest_judgesense.instruments.ablation.stimuli import SENTENCE, WHOLE
+from pytest_judgesense.instruments.ablation.stimuli import (
+    SENTENCE,
+    TOGETHER,
+    WHOLE,
+    LeftOutTogether,
+)
 from pytest_judgesense.measures.cell import (
     FAILED,
     UNPARSED,
@@ -50,13 +59,15 @@ from pytest_judgesense.stats.left_out import (
     NO_REPLY,
     NO_VERDICT,
     PartLeftOut,
+    group_search,
     parts_left_out,
     share_noticed,
+    verdicts_by_item,
 )
 from pytest_judgesense.trial import Failed, Judgment
 
 _UNASKED = "the judgments hold no two replies to an item under the template `whole`"
-NOTHING = "no sentence is noticed: no other prompt was told apart from the whole one"
+NOTHING = "no sentence is noticed alone: no prompt without one was told apart from the whole one"
 
 
 class LeftOut(NamedTuple):
@@ -64,6 +75,7 @@ class LeftOut(NamedTuple):
 
     Attributes:
         parts: by the id of the template without it; ``None`` for one that cannot be tested.
+        together: of the largest group that was left out together; ``None`` where none was.
         items: how many were asked; ``times``: how often each under the whole prompt.
         clusters: of the items.
     """
@@ -72,6 +84,26 @@ class LeftOut(NamedTuple):
     items: int
     times: int
     clusters: int
+    together: GroupLeftOut | None
+
+
+class GroupLeftOut(NamedTuple):
+    """What leaving out a group of parts together does, and which of them do it.
+
+    Attributes:
+        ids: of the parts.
+        test: of the group; ``None`` where no item has replies on both sides.
+        smallest: ids of a smallest group of them that does something; empty where none is found.
+        of_smallest: its test; ``None`` where there is none.
+        to_ask: what the search for it asks next: parts, and how often they are left out together
+            for that; ``None`` where it is over, or was not begun.
+    """
+
+    ids: tuple[str, ...]
+    test: PartLeftOut | None
+    smallest: tuple[str, ...] = ()
+    of_smallest: PartLeftOut | None = None
+    to_ask: LeftOutTogether | None = None
 
 
 @once_a_cell
@@ -86,12 +118,69 @@ def left_out(cell: Cell) -> LeftOut | None:
         return None
     clusters = np.zeros(len(whole), dtype=np.intp)
     clusters[questions] = cell.cluster_codes[0]
-    ids = [name for name in cell.templates if name != WHOLE]
-    without = [_replies(cell, questions, templates == names.index(name)) for name in ids]
-    parts = parts_left_out(whole, without, clusters)
-    of_item = dict(zip(ids, parts, strict=True))
+    grouped = _groups_of(cell)
+    replies = {
+        name: _replies(cell, questions, templates == names.index(name))
+        for name in cell.templates
+        if name != WHOLE
+    }
+    alone = {name: table for name, table in replies.items() if name not in grouped.values()}
+    parts = parts_left_out(whole, list(alone.values()), clusters)
+    together = {ids: replies[name] for ids, name in grouped.items()}
     items, in_clusters = (len({*codes.tolist()}) for codes in (cell.items, clusters))
-    return LeftOut(of_item, items, whole.shape[1], in_clusters)
+    return LeftOut(
+        dict(zip(alone, parts, strict=True)),
+        items,
+        whole.shape[1],
+        in_clusters,
+        _together(whole, together, clusters) if together else None,
+    )
+
+
+def _groups_of(cell: Cell) -> dict[tuple[str, ...], str]:
+    """By the ids of parts that are left out together, the template without them."""
+    trials = (judgment.trial for judgment in cell.judgments)
+    return {
+        tuple(str(trial.condition[TOGETHER]).split("+")): trial.template
+        for trial in trials
+        if TOGETHER in trial.condition
+    }
+
+
+def _together(
+    whole: NDArray[np.intp],
+    replies: Mapping[tuple[str, ...], NDArray[np.intp]],
+    clusters: NDArray[np.intp],
+) -> GroupLeftOut:
+    """The largest group, and the smallest of its parts that does something."""
+
+    def test_of(ids: tuple[str, ...]) -> PartLeftOut | None:
+        return parts_left_out(whole, [replies[ids]], clusters)[0]
+
+    ids = max(replies, key=len)
+    test = test_of(ids)
+    group = GroupLeftOut(ids, test)
+    if test is None or not test.is_noticed():
+        return group
+    search = group_search(whole, replies[ids], len(ids))
+    asked: Counter[tuple[str, ...]] = Counter()
+    while (question := search.question) is not None:
+        left_out = tuple(ids[place] for place in question)
+        answers = verdicts_by_item(replies.get(left_out, np.empty((len(whole), 0))))
+        asked[left_out] += 1
+        if len(answers) < asked[left_out]:
+            return group._replace(to_ask=LeftOutTogether(left_out, asked[left_out]))
+        search = search.learn(answers[asked[left_out] - 1])
+    if not search.is_complete:
+        return group
+    smallest = tuple(ids[place] for place in search.needed)
+    if smallest not in replies:
+        return group._replace(to_ask=LeftOutTogether(smallest, 1))
+    # It was found by its replies and those of others; these alone are to show it, too.
+    of_smallest = test_of(smallest)
+    if of_smallest is None or not of_smallest.is_noticed():
+        return group
+    return group._replace(smallest=smallest, of_smallest=of_smallest)
 
 
 def _replies(
@@ -119,8 +208,9 @@ def estimates(cell: Cell) -> Iterator[Estimate]:
             yield unavailable(measure, cell, _UNASKED)
         return
     yield _score(cell, found)
-    for name in found.parts:
-        yield _effect(cell, found, name)
+    for name, part in found.parts.items():
+        yield _effect(cell, found, part, name, {SENTENCE: name})
+    yield from _effects_together(cell, found)
     whole = _under(cell, WHOLE)
     replies = whole.judged(whole.alike("order"))
     units = Units.collect(replies, _differing, usable=_replied)
@@ -175,12 +265,28 @@ def _score(cell: Cell, found: LeftOut) -> Estimate:
     )
 
 
-def _effect(cell: Cell, found: LeftOut, name: str) -> Estimate:
-    condition, part = {SENTENCE: name}, found.parts[name]
+def _effects_together(cell: Cell, found: LeftOut) -> Iterator[Estimate]:
+    """Of the largest group that was left out together, and of a smallest that does something."""
+    group = found.together
+    if group is None:
+        return
+    templates = _groups_of(cell)
+    for ids, test in {group.ids: group.test, group.smallest: group.of_smallest}.items():
+        if ids:
+            yield _effect(cell, found, test, templates[ids], {TOGETHER: "+".join(ids)})
+
+
+def _effect(
+    cell: Cell,
+    found: LeftOut,
+    part: PartLeftOut | None,
+    template: str,
+    condition: Mapping[str, str],
+) -> Estimate:
     if part is None:
         reason = "no item has replies with and without it"
         return unavailable(SENTENCE_EFFECT, cell, reason, condition)
-    of_part = _under(cell, name)
+    of_part = _under(cell, template)
     failed = int((of_part.outcomes == FAILED).sum())
     return estimated(
         SENTENCE_EFFECT,

@@ -13,7 +13,7 @@ from pytest_judgesense.instruments.ablation.measures import (
     OWN_NOISE,
     SENTENCE_EFFECT,
 )
-from pytest_judgesense.instruments.ablation.stimuli import ABLATION, SENTENCE
+from pytest_judgesense.instruments.ablation.stimuli import ABLATION, SENTENCE, TOGETHER
 from pytest_judgesense.instruments.ablation.words import WORDS
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
@@ -60,7 +60,7 @@ REPORT: Final = Report(
             tables.rows,
             tables.sentence_lines,
             kinds=(ABLATION.name,),
-            covers=(SENTENCE,),
+            covers=(SENTENCE, TOGETHER),
             brief=tables.brief,
             below=tables.below,
             with_tables=True,

@@ -13,7 +13,7 @@ the next one does not begin with a small letter. Other line breaks end nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -85,6 +85,25 @@ def without(text: str, part: Part) -> str:
     before, behind = text[: part.start], text[part.end :]
     head, tail = before.rstrip(), behind.lstrip()
     return head + gap_left(text, part) + tail
+
+
+def without_all(text: str, parts: Iterable[Part]) -> str:
+    """The text without several parts, of which one may stand within another."""
+    for run in reversed(runs_of(text, parts)):
+        text = without(text, run)
+    return text
+
+
+def runs_of(text: str, parts: Iterable[Part]) -> list[Part]:
+    """The parts in their order; those with nothing but blanks between them are one."""
+    runs: list[Part] = []
+    for part in sorted(parts, key=lambda part: part.start):
+        last = runs[-1] if runs else None
+        if last is not None and not text[last.end : part.start].strip():
+            runs[-1] = Part(last.start, max(last.end, part.end))
+        else:
+            runs.append(Part(part.start, part.end))
+    return runs
 
 
 def gap_left(text: str, part: Part) -> str:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from pytest_judgesense.instruments.ablation.parts import Part, gap_left, parts_of, without
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.ablation.parts import (
+    Part,
+    gap_left,
+    parts_of,
+    runs_of,
+    without,
+    without_all,
+)
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
@@ -21,8 +29,12 @@ from pytest_judgesense.suites.wordings import polarity, template_labels
 WHOLE: Final = "whole"
 # The condition that holds the id of the part that is left out.
 SENTENCE: Final = "sentence"
+# The condition that holds the ids of several parts that are left out together.
+TOGETHER: Final = "together"
 # How often the whole prompt is asked for each replicate of the design.
 TIMES: Final = 6
+# Numbers of the two texts of a template.
+_SYSTEM, _PROMPT = 0, 1
 
 
 class PromptPart(NamedTuple):
@@ -43,6 +55,28 @@ class PromptPart(NamedTuple):
     is_section: bool = False
 
 
+class LeftOutTogether(NamedTuple):
+    """Parts of a prompt that are left out together.
+
+    Attributes:
+        ids: of the parts, in their order.
+        times: how often it is asked for each replicate of the design.
+    """
+
+    ids: tuple[str, ...]
+    times: int
+
+    @property
+    def name(self) -> str:
+        """The ids in one word: the value of the condition."""
+        return "+".join(self.ids)
+
+    @property
+    def template(self) -> str:
+        """Id of the template without them; another one than of a part that is left out alone."""
+        return f"without-{self.name}"
+
+
 class SentText(NamedTuple):
     """A text that a function sends about every item.
 
@@ -57,6 +91,26 @@ class SentText(NamedTuple):
     of_items: Sequence[str]
 
 
+class _Variant(NamedTuple):
+    """A part, and the template without it.
+
+    Attributes:
+        part: what is shown of it.
+        text: number of the text that it stands in: of system prompt and prompt, or of messages.
+        place: where it stands there.
+        template: ``None`` where it is kept.
+    """
+
+    part: PromptPart
+    text: int
+    place: Part
+    template: Template | None
+
+    def stands_within(self, other: _Variant) -> bool:
+        """Whether it begins where the other one stands: so does that one itself."""
+        return self.text == other.text and other.place.start <= self.place.start < other.place.end
+
+
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
     """From a prompt to the templates with the whole of it, and with one part less each.
@@ -65,20 +119,60 @@ class LeaveOneOut:
         times: how often the whole prompt is asked for each replicate.
         sent: what a function with the prompt in its own code sends; empty for any other judge.
         twice: ids of the parts without which it is asked twice as often as without the others.
+        together: parts that are left out together.
     """
 
     times: int = TIMES
     sent: tuple[SentText, ...] = ()
     twice: frozenset[str] = frozenset()
+    together: tuple[LeftOutTogether, ...] = ()
 
     def __call__(self, suite: Suite) -> tuple[Template, ...]:
-        """The template with the whole prompt, and one without each part that may be left out."""
-        shorter = (template for _, template in self._variants(suite) if template is not None)
-        return replace(self._whole(suite), times=self.times), *shorter
+        """The template with the whole prompt, and one without each part that may be left out.
+
+        Behind them stand those without several parts together.
+
+        Raises:
+            UsageError: parts that stand together in what a function sends cannot be exchanged.
+        """
+        whole = self._whole(suite)
+        shorter = (
+            variant.template for variant in self._variants(suite) if variant.template is not None
+        )
+        together = (self._without_several(suite, group) for group in self.together)
+        return replace(whole, times=self.times), *shorter, *together
 
     def parts(self, suite: Suite) -> tuple[PromptPart, ...]:
         """The parts of the prompt in their order, those that are kept included."""
-        return tuple(part for part, _ in self._variants(suite))
+        return tuple(variant.part for variant in self._variants(suite))
+
+    def separable(self, suite: Suite, ids: Collection[str]) -> tuple[str, ...]:
+        """Those of some parts that can be left out with no other: no section around another."""
+        variants = [variant for variant in self._variants(suite) if variant.part.id]
+        return tuple(
+            variant.part.id
+            for variant in variants
+            if all(inner.part.id in ids for inner in variants if inner.stands_within(variant))
+        )
+
+    def _without_several(self, suite: Suite, group: LeftOutTogether) -> Template:
+        whole = self._whole(suite)
+        variants = [variant for variant in self._variants(suite) if variant.part.id in group.ids]
+
+        def places(text: int) -> list[Part]:
+            return [variant.place for variant in variants if variant.text == text]
+
+        shorter = (
+            _sent_without(whole, self.sent, places)
+            if self.sent
+            else replace(
+                whole,
+                system=without_all(whole.system or "", places(_SYSTEM)),
+                text=without_all(whole.text, places(_PROMPT)),
+            )
+        )
+        condition = {**whole.condition, TOGETHER: group.name}
+        return replace(shorter, id=group.template, condition=condition, times=group.times)
 
     def _whole(self, suite: Suite) -> Template:
         """The template with the whole prompt; of a function, with what it sends."""
@@ -89,48 +183,75 @@ class LeaveOneOut:
             return replace(first, id=WHOLE, system="", text=_joined(self.sent))
         return replace(first, id=WHOLE, system=system)
 
-    def _variants(self, suite: Suite) -> Iterator[tuple[PromptPart, Template | None]]:
+    def _variants(self, suite: Suite) -> Iterator[_Variant]:
         whole, number = self._whole(suite), 0
-        for part, template in _of_sent(whole, self.sent) if self.sent else _of_template(whole):
-            if template is None:
-                yield part, None
+        for variant in _of_sent(whole, self.sent) if self.sent else _of_template(whole):
+            if variant.template is None:
+                yield variant
                 continue
             number += 1
             name = f"s{number:02}"
             shorter = replace(
-                template,
+                variant.template,
                 id=name,
-                condition={**template.condition, SENTENCE: name},
+                condition={**variant.template.condition, SENTENCE: name},
                 times=1 + (name in self.twice),
             )
-            yield part._replace(id=name), shorter
+            yield variant._replace(part=variant.part._replace(id=name), template=shorter)
 
 
-def _of_template(whole: Template) -> Iterator[tuple[PromptPart, Template | None]]:
+def _of_template(whole: Template) -> Iterator[_Variant]:
     """The parts of the prompts of a template, and the template without each."""
     system = whole.system or ""
     for part, place in _shown_parts(system, "system"):
-        yield part, None if part.reason else replace(whole, system=without(system, place))
+        shorter = None if part.reason else replace(whole, system=without(system, place))
+        yield _Variant(part, _SYSTEM, place, shorter)
     for part, place in _shown_parts(whole.text, "prompt"):
-        yield part, None if part.reason else replace(whole, text=without(whole.text, place))
+        shorter = None if part.reason else replace(whole, text=without(whole.text, place))
+        yield _Variant(part, _PROMPT, place, shorter)
 
 
-def _of_sent(
-    whole: Template, sent: Sequence[SentText]
-) -> Iterator[tuple[PromptPart, Template | None]]:
+def _of_sent(whole: Template, sent: Sequence[SentText]) -> Iterator[_Variant]:
     """The parts of what a function sends, and the template that takes each out of its requests."""
     for number, message in enumerate(sent):
         others = [text for other in sent if other is not message for text in other.of_items]
         for part, place in _shown_parts(message.text, message.where):
             edit = None if part.reason else _edit(message, place)
             if edit is None:
-                yield part._replace(reason=part.reason or "not the same in every request"), None
+                reason = part.reason or "not the same in every request"
+                yield _Variant(part._replace(reason=reason), number, place, None)
             elif any(edit[0] in text for text in others):
-                yield part._replace(reason="stands in several messages"), None
+                reason = "stands in several messages"
+                yield _Variant(part._replace(reason=reason), number, place, None)
             else:
                 shorter = message._replace(text=without(message.text, place))
                 text = _joined([*sent[:number], shorter, *sent[number + 1 :]])
-                yield part, replace(whole, text=text, edits=(edit,))
+                yield _Variant(part, number, place, replace(whole, text=text, edits=(edit,)))
+
+
+def _sent_without(
+    whole: Template, sent: Sequence[SentText], places: Callable[[int], Sequence[Part]]
+) -> Template:
+    """The template that takes several parts out of what a function sends.
+
+    Parts that follow one another share the blanks between them, so they are exchanged as one.
+    """
+    edits, shorter = [], []
+    for number, message in enumerate(sent):
+        of_message = places(number)
+        for run in runs_of(message.text, of_message):
+            edit = _edit(message, run)
+            if edit is None:
+                raise UsageError(
+                    "sentences of the prompt cannot be left out together",
+                    found=f"{message.text[run.start : run.end]!r}, which is not once in every "
+                    "request",
+                    expected="sentences that follow one another in every request as in the first",
+                    remedy="give the function a parameter template, and the prompt to its suite",
+                )
+            edits.append(edit)
+        shorter.append(message._replace(text=without_all(message.text, of_message)))
+    return replace(whole, text=_joined(shorter), edits=tuple(edits))
 
 
 def _edit(message: SentText, part: Part) -> tuple[str, str] | None:

@@ -5,21 +5,31 @@ A row is a part of the prompt in its order. ``effect`` is over the judge's own `
 Holm, as ``p_form`` is;
 ``unparsed`` the share of replies without a verdict when it is left out, ``unparsed_whole`` with
 the whole prompt. Of a part that is ``kept`` nothing is known.
+
+The last row is that of all sentences that are not noticed, left out ``together``: their ids.
+``smallest`` is a smallest group of them that does something, ``to_ask`` what is asked next to know
+either, by their ids how often; ``dropped`` says whether they may be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.instruments.ablation.estimators import left_out
+from pytest_judgesense.instruments.ablation.estimators import GroupLeftOut, left_out
 from pytest_judgesense.instruments.ablation.measures import SENTENCE_EFFECT
-from pytest_judgesense.instruments.ablation.stimuli import SENTENCE, LeaveOneOut, PromptPart
+from pytest_judgesense.instruments.ablation.stimuli import (
+    SENTENCE,
+    TOGETHER,
+    LeaveOneOut,
+    PromptPart,
+)
 from pytest_judgesense.layout import Toned, columns, excerpt, indented
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Passage, TableRow, TableRows
+from pytest_judgesense.stats.left_out import TOGETHER as TIMES_TOGETHER
 from pytest_judgesense.stats.left_out import PartLeftOut
 from pytest_judgesense.suites.suite import Suite
 
@@ -45,13 +55,49 @@ def rows(cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None) -> Ta
         else tuple(PromptPart(name, "", "") for name in tests.parts)
     )
     asked = {"items": tests.items, "whole_asked": tests.times}
-    return [
+    alone: list[TableRow] = [
         _row(part, tests.parts[part.id], estimates) | asked
         if part.id in tests.parts
         else {"sentence": "", **_text_of(part), "finding": f"kept: {part.reason}"}
         for part in parts
         if part.reason or part.id in tests.parts
     ]
+    return [*alone, *_rows_together(alone, tests.together, estimates, suite)]
+
+
+def _rows_together(
+    alone: TableRows,
+    group: GroupLeftOut | None,
+    estimates: tuple[Estimate, ...],
+    suite: Suite | None,
+) -> Iterator[TableRow]:
+    """The row of what was left out together, or is to be; none where there is no such sentence."""
+    if group is None:
+        idle = [row["sentence"] for row in alone if _is_tested(row) and not _is_noticed(row)]
+        expand = None if suite is None else suite.form.expand
+        if isinstance(expand, LeaveOneOut) and suite is not None:
+            idle = list(expand.separable(suite, idle))
+        if idle:
+            to_ask = {"+".join(idle): TIMES_TOGETHER}
+            yield _named_together(idle) | {"to_ask": to_ask, "finding": "not asked together"}
+        return
+    row = _named_together(group.ids)
+    if group.test is None:
+        yield row | {"finding": "not tested: no item has replies with and without them"}
+        return
+    row |= _tested("+".join(group.ids), TOGETHER, group.test, estimates)
+    row["dropped"] = group.test.may_be_dropped()
+    if group.to_ask is not None:
+        row["to_ask"] = {group.to_ask.name: group.to_ask.times}
+    if group.of_smallest is not None:
+        row["smallest"] = list(group.smallest)
+        smallest = _tested("+".join(group.smallest), TOGETHER, group.of_smallest, estimates)
+        row["finding_of_smallest"] = _finding(smallest)
+    yield row | {"finding": _finding(row)}
+
+
+def _named_together(ids: Sequence[str]) -> dict[str, Any]:
+    return {"sentence": "", "where": "", "text": "", "together": list(ids)}
 
 
 def _text_of(part: PromptPart) -> dict[str, Any]:
@@ -65,9 +111,17 @@ def _row(
     row = {"sentence": part.id, **_text_of(part)}
     if test is None:
         return row | {"finding": "not tested: no item has replies with and without it"}
-    effect = find_estimate(estimates, SENTENCE_EFFECT.name, {SENTENCE: part.id})
+    row |= _tested(part.id, SENTENCE, test, estimates)
+    return row | {"finding": _finding(row)}
+
+
+def _tested(
+    name: str, key: str, test: PartLeftOut, estimates: tuple[Estimate, ...]
+) -> dict[str, Any]:
+    """The numbers of a part, or of several; ``key`` is the condition that holds its name."""
+    effect = find_estimate(estimates, SENTENCE_EFFECT.name, {key: name})
     ends = None if effect is None else effect.clustered
-    row |= {
+    return {
         "effect": test.effect,
         "lower": ends and ends.lower,
         "upper": ends and ends.upper,
@@ -79,7 +133,6 @@ def _row(
         "unparsed_whole": test.no_verdict_whole,
         "p_form": test.p_form_adjusted,
     }
-    return row | {"finding": _finding(row)}
 
 
 def _finding(row: TableRow) -> str:
@@ -103,6 +156,15 @@ def _percent(share: float) -> str:
 
 def _is_tested(row: TableRow) -> bool:
     return row.get("p") is not None
+
+
+def _is_together(row: TableRow) -> bool:
+    """Whether a row is that of the sentences that are left out together."""
+    return "together" in row
+
+
+def _tested_alone(rows: TableRows) -> list[TableRow]:
+    return [row for row in rows if _is_tested(row) and not _is_together(row)]
 
 
 def _is_noticed(row: TableRow) -> bool:
@@ -138,6 +200,8 @@ def prompt_lines(rows: TableRows) -> Iterator[str]:
     """The prompt with its margin, each part with what was found of it, and what to do."""
     where = ""
     for row in rows:
+        if _is_together(row):
+            continue
         if row["where"] != where:
             where = row["where"]
             yield from ("", *indented(f"{where}:", width=0))
@@ -155,7 +219,7 @@ def prompt_lines(rows: TableRows) -> Iterator[str]:
 
 
 def _summary(rows: TableRows) -> str:
-    tested = [row for row in rows if _is_tested(row)]
+    tested = _tested_alone(rows)
     if not tested:
         return "no part of the prompt was tested"
     noticed = sum(map(_is_noticed, tested))
@@ -169,23 +233,14 @@ def _summary(rows: TableRows) -> str:
 
 def _advice(rows: TableRows) -> Iterator[str]:
     """Two or three sentences: what to do about what was found."""
-    tested = [row for row in rows if _is_tested(row)]
+    tested = _tested_alone(rows)
     idle = [row for row in tested if not _is_noticed(row)]
     form = [row for row in tested if row["p_form"] <= _ALPHA]
     if not tested:
         return
     items = max(row["items"] for row in tested)
-    if len(idle) == len(tested):
-        yield (
-            f"{items} items notice no sentence of the prompt: the judge does not go by it, or no "
-            "item needs it; add items that do before a change of the prompt is gated by them"
-        )
-    elif idle:
-        do = "do" if len(idle) > 1 else "does"
-        yield (
-            f"{_these(idle)} {do} nothing that {items} items notice: drop {_them(idle)}, or add "
-            f"items that need {_them(idle)}"
-        )
+    for row in filter(_is_together, rows):
+        yield _advice_together(row, items, of_all=len(idle) == len(tested))
     if len(idle) < len(tested):
         moving = [row for row in tested if _is_noticed(row) and row not in form]
         if moving:
@@ -197,8 +252,49 @@ def _advice(rows: TableRows) -> Iterator[str]:
         )
 
 
+def _advice_together(row: TableRow, items: int, *, of_all: bool) -> str:
+    """What to do about the sentences of which none is noticed alone.
+
+    Args:
+        row: of them, left out together.
+        items: how many were asked.
+        of_all: whether they are all sentences of the prompt.
+    """
+    ids = row["together"]
+    do, them = ("do", "them") if len(ids) > 1 else ("does", "it")
+    how = "together" if len(ids) > 1 else "asked more often"
+    alone = f"{_named(ids)} {do} nothing alone that {items} items notice"
+    if not _is_tested(row):
+        return (
+            f"{alone}; {row['finding']}: keep {them} until `judgesense ablate --judge-mode record` "
+            f"has left {them} out"
+        )
+    if not _is_noticed(row):
+        need = (
+            "add items that do before a change of the prompt is gated by them"
+            if of_all
+            else f"add items that need {them}"
+        )
+        bound = "" if row["most"] is None else f", with up to {_percent(row['most'])} possible"
+        return (
+            f"{alone}, nor {how}{bound}: {'drop' if row['dropped'] else 'keep'} {them}, or {need}"
+        )
+    seen = f"{alone}; {how}: {row['finding']}"
+    smallest = row.get("smallest", [])
+    if len(ids) == 1:
+        return f"{seen}: keep it"
+    if not smallest:
+        return f"{seen}; which of them do it is not told: keep them"
+    keep = "it" if len(smallest) == 1 else "one of them or more"
+    group = f"the smallest group that does something: {', '.join(smallest)}"
+    return f"{seen}; {group} ({row['finding_of_smallest']}): keep {keep}"
+
+
 def _these(rows: TableRows) -> str:
-    names = [row["sentence"] for row in rows]
+    return _named([row["sentence"] for row in rows])
+
+
+def _named(names: Sequence[str]) -> str:
     more = f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED)
     listed = ", ".join(names[:_MOST_NAMED]) + more
     if len(names) == 1:
@@ -212,7 +308,7 @@ def _them(rows: TableRows) -> str:
 
 def brief(rows: TableRows) -> str:
     """A word in the line of the suite, where nothing is noticed."""
-    tested = [row for row in rows if _is_tested(row)]
+    tested = _tested_alone(rows)
     return "notices no sentence" if tested and not any(map(_is_noticed, tested)) else ""
 
 

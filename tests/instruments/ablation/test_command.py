@@ -17,6 +17,7 @@ from tests.plugin.project import ChatServer
 
 CALLS = N * (6 + 4)
 AGAIN = 2 * N  # without the two sentences that may do something
+TOGETHER = 3 * N  # without the two that are not noticed
 
 
 @pytest.fixture
@@ -48,11 +49,14 @@ def test_it_plans_asks_tells_and_replays(
 ) -> None:
     assert run(*RECORD, "-o", "x.json", "-o", "x.html", "-o", "x.md") == 0
     shown = capsys.readouterr().out
-    assert len(server.asked) == CALLS + AGAIN
+    assert len(server.asked) == CALLS + AGAIN + TOGETHER
     words = " ".join(shown.split())
     assert f"calls to be made: {CALLS} (0 are recorded)" in words
     # Of 12 items without each of 4 sentences; the second asking needs those of two.
     assert f"asked again: as many as {4 * N} calls more" in words
+    assert f"left out together: {TOGETHER} calls more" in words
+    # 4.5 (log2(4) + 1) answers, rounded up.
+    assert f"which of it does something together: as many as {14 * N} calls more" in words
     assert "asked a second time, to be sure: without s03, s04" in words
     assert re.search(r"#+ s03 +\| Care for evens\. +\| +moves 50% of verdicts \[", words)
     assert "form s04 | Reply YES or NO. | holds the form: 100% unparsed without it" in words
@@ -60,7 +64,11 @@ def test_it_plans_asks_tells_and_replays(
     assert ". s02 | Be kind. | no effect noticed; up to 22% possible" in words
     assert "| Text: {{text}}" in words
     assert "2 of 4 sentences noticed on 12 items" in words
-    assert "these 2 sentences (s01, s02) do nothing that 12 items notice: drop them, or" in words
+    # So are they together; a bound of .10 takes 29 items.
+    assert (
+        "these 2 sentences (s01, s02) do nothing alone that 12 items notice, nor together, with "
+        "up to 22% possible: keep them, or add items that need them"
+    ) in words
     assert max(map(len, shown.splitlines())) <= 100
     assert (folder / "cassettes" / "mine" / "texts-ablation.jsonl").is_file()
     sheet = json.loads((folder / "x.json").read_text("utf-8"))["judges"][0]
@@ -71,7 +79,9 @@ def test_it_plans_asks_tells_and_replays(
         "Care for evens.",
         "Text: {{text}}",
         "Reply YES or NO.",
+        "",
     ]
+    assert table["rows"][-1]["together"] == ["s01", "s02"]
     page = (folder / "x.html").read_text("utf-8")
     assert '<li class="m4"><p class="text">Care for evens.</p>' in page
     assert '<li class="m4 dashed"><p class="text">Reply YES or NO.</p>' in page
@@ -115,8 +125,9 @@ def test_more_items_keep_those_that_are_recorded(folder: Path, server: ChatServe
     assert run(*RECORD, "--items", "4", "--seed", "3") == 0
     before = len(server.asked)
     assert run(*RECORD, "--items", "6", "--seed", "3") == 0
-    # Two more items; and for a second asking all six, or two of them.
-    assert 2 * (6 + 4) <= len(server.asked) - before <= 2 * (6 + 4) + 2 * 6
+    # Two more items; for a second asking all six, or two of them; and all, where what is not
+    # noticed is something else now.
+    assert 2 * (6 + 4) <= len(server.asked) - before <= 2 * (6 + 4) + 2 * 6 + 3 * 6
 
 
 def test_of_a_changed_prompt_what_changed_is_asked_again(
@@ -127,7 +138,7 @@ def test_of_a_changed_prompt_what_changed_is_asked_again(
     project.write_suite(folder, SUITE.replace("Be kind.", "Be very kind."))
     capsys.readouterr()
     assert run(*RECORD) == 0
-    # All but the prompt without that sentence, which is the same as before.
+    # All but the prompt without that sentence, which is the same as before; so it is without both.
     assert len(server.asked) == CALLS - N + AGAIN
     assert f"calls to be made: {CALLS - N} ({N} are recorded;" in capsys.readouterr().out
 
@@ -142,6 +153,61 @@ def test_a_judges_own_prompt_is_the_one_that_is_taken_apart(
     words = " ".join(capsys.readouterr().out.split())
     assert "s01 | Think. | no effect noticed" in words
     assert "Be kind." not in words
+
+
+SAYING_TWICE = SUITE.replace("Care for evens.", "Care for evens. Watch the evens.")
+
+
+def redundant(prompt: str) -> str:
+    """A judge that one of two sentences is enough for."""
+    has_one = "Watch the evens." in prompt or "Care for evens." in prompt
+    return project.reply(f"Care for evens. {prompt}" if has_one else prompt)
+
+
+def test_sentences_that_say_the_same_are_named_and_not_dropped(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.write_suite(folder, SAYING_TWICE)
+    server.reply = redundant
+    assert run(*RECORD, "-o", "x.json") == 0
+    shown = capsys.readouterr().out
+    words = " ".join(shown.split())
+    assert "these 4 sentences (s01, s02, s03, s04) do nothing alone that 12 items notice; " in words
+    assert re.search(
+        r"the smallest group that does something: s03, s04 \(moves 50% of verdicts \[\d+, \d+\]\):"
+        r" keep one of them or more",
+        words,
+    )
+    assert "drop" not in words
+    sheet = json.loads((folder / "x.json").read_text("utf-8"))["judges"][0]
+    effects = {
+        measure["condition"]["together"]: measure["value"]
+        for measure in sheet["measures"]
+        if "together" in measure["condition"]
+    }
+    assert effects == {"s01+s02+s03+s04": 0.5, "s03+s04": 0.5}
+    server.close()
+    assert run() == 0
+    replayed = capsys.readouterr().out
+    assert replayed.partition("\n\n")[2] == shown.partition("\n\n")[2].partition("datasheet w")[0]
+
+
+def test_a_recording_without_the_askings_together_drops_nothing(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*RECORD) == 0
+    path = folder / "cassettes" / "mine" / "texts-ablation.jsonl"
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if "/without-" not in line]
+    assert len(lines) - len(kept) >= TOGETHER
+    path.write_text("".join(kept), "utf-8")
+    server.close()
+    capsys.readouterr()
+    assert run() == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "are not recorded; record it: judgesense ablate mine texts.suite.toml" in words
+    assert "not asked together: keep them until" in words
+    assert "drop" not in words
 
 
 @pytest.mark.parametrize(

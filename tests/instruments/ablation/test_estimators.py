@@ -7,12 +7,14 @@ if it does nothing. So of k items p is (1/7)^k.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import pytest
 
 from pytest_judgesense.instruments.ablation import tables
 from pytest_judgesense.instruments.ablation.estimators import NOTHING, left_out
+from pytest_judgesense.instruments.ablation.stimuli import LeftOutTogether
 from pytest_judgesense.instruments.ablation.words import WORDS
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
@@ -148,20 +150,94 @@ def test_the_lines_say_what_each_sentence_does_and_what_to_do() -> None:
     of = asked({"s01": moved(0), "s02": moved(4), "s03": moved(3, "?")})
     rows = tables.rows(of, estimate_all(of), None)
     assert rows is not None
-    first, second, third = (row["finding"] for row in rows)
+    first, second, third, together = (row["finding"] for row in rows)
     assert first == "no effect noticed; up to 26% possible"
     assert second.startswith("moves 40% of verdicts [")
     assert third == "holds the form: 30% unparsed without it"
+    assert together == "not asked together"
     lines = list(tables.sentence_lines(rows))
     assert lines[0].startswith(
         "2 of 3 sentences noticed on 10 items, the whole prompt asked 6 times"
     )
     assert lines[1].strip() == "s01 no effect noticed; up to 26% possible"
     assert lines[-3:] == [
-        "this sentence (s01) does nothing that 10 items notice: drop it, or add items that need it",
+        (
+            "this sentence (s01) does nothing alone that 10 items notice; not asked together: keep "
+            "it until `judgesense ablate --judge-mode record` has left it out"
+        ),
         "this sentence (s02) moves verdicts: reword with care",
         "this sentence (s03) holds the form of a reply: keep it, or ask for structured output",
     ]
+
+
+def asked_together(*groups: tuple[tuple[str, ...], Sequence[str]], items: int) -> Cell:
+    """Two sentences that do nothing alone, and the replies without groups of them in turn."""
+    judgments = list(
+        asked({"s01": ["YES"] * items, "s02": ["YES"] * items}, WHOLE * items).judgments
+    )
+    times: Counter[tuple[str, ...]] = Counter()
+    for ids, words in groups:
+        times[ids] += 1
+        group = LeftOutTogether(ids, times[ids])
+        judgments += [
+            judgment(
+                f"i{item}",
+                word,
+                template=group.template,
+                replicate=times[ids],
+                condition={"together": group.name},
+                pairwise=False,
+            )
+            for item, word in enumerate(words)
+        ]
+    return cell(DESIGN, judgments)
+
+
+WHOLE = [["YES"] * 6]
+BOTH = ("s01", "s02")
+
+
+def advice(of: Cell) -> str:
+    rows = tables.rows(of, estimate_all(of), None)
+    assert rows is not None
+    return list(tables.sentence_lines(rows))[3]
+
+
+@pytest.mark.parametrize(("items", "bound", "verb"), [(29, "10%", "drop"), (28, "10%", "keep")])
+def test_sentences_are_dropped_where_together_they_move_at_most_a_tenth(
+    items: int, bound: str, verb: str
+) -> None:
+    # Nothing differs: 1 - .05^(1/29) = .0981, and 1 - .05^(1/28) = .1015.
+    of = asked_together(*[(BOTH, ["YES"] * items)] * 3, items=items)
+    assert advice(of) == (
+        f"these 2 sentences (s01, s02) do nothing alone that {items} items notice, nor together, "
+        f"with up to {bound} possible: {verb} them, or add items that do before a change of the "
+        "prompt is gated by them"
+    )
+    # No group counts in the score of the sentences.
+    assert estimate(of, "mutation_score").n == 2
+
+
+def test_a_group_that_does_something_is_searched_and_named() -> None:
+    turned = ["NO"] * 8 + ["YES"] * 12
+    ends = [(BOTH, turned)] * 3
+    tests = left_out(asked_together(*ends, items=20))
+    assert tests is not None
+    assert tests.together is not None
+    # Of two changes the first prefix is the first alone.
+    assert tests.together.to_ask == LeftOutTogether(("s01",), 1)
+    done = asked_together(*ends, (("s01",), ["YES"] * 20), (("s02",), ["YES"] * 20), items=20)
+    tests = left_out(done)
+    assert tests is not None
+    assert tests.together is not None
+    assert (tests.together.smallest, tests.together.to_ask) == (BOTH, None)
+    assert "the smallest group that does something: s01, s02 (moves 40% of verdicts [" in advice(
+        done
+    )
+    alone = left_out(asked_together(*ends, (("s01",), turned), items=20))
+    assert alone is not None
+    assert alone.together is not None
+    assert alone.together.smallest == ("s01",)
 
 
 def test_replies_without_a_verdict_count_where_the_prompt_is_whole() -> None:

@@ -107,7 +107,8 @@ def test_a_functions_prompt_is_taken_apart_recorded_and_replayed(
     code, shown, error = ablate(folder, *RECORD)
     assert code == 0, error
     # A function of the template is given no system prompt: its sentences do nothing.
-    assert len(server.asked) == N * (6 + 4) + 2 * N
+    # Two sentences a second time, and three times without the two others.
+    assert len(server.asked) == N * (6 + 4) + 2 * N + 3 * N
     assert "s03 | Care for evens. | moves 50% of verdicts [" in shown
     assert "s04 | Reply YES or NO. | holds the form: 100% unparsed without it" in shown
     assert "s02 | Be kind. | no effect noticed" in shown

@@ -268,7 +268,7 @@ class Estimate:
         unavailable: why there is no value.
         observations: the units, if the value is their mean and this process has counted them; they
             are not written to files.
-        share: the units of the share whose distance from 1/2 the value is, likewise.
+        folded_units: those of the share whose distance from 1/2 the value is, likewise.
         reach: the most that one cluster may move the value, times the number of clusters, if it is
             no mean and that is known; it is not written to files.
         anew: returns the data behind the value, if known; it is not written to files.
@@ -288,7 +288,7 @@ class Estimate:
     flags: tuple[str, ...] = ()
     unavailable: str | None = None
     observations: Observations | None = field(default=None, compare=False, repr=False)
-    share: Observations | None = field(default=None, compare=False, repr=False)
+    folded_units: Observations | None = field(default=None, compare=False, repr=False)
     reach: float | None = field(default=None, compare=False, repr=False)
     anew: Callable[[], Anew] | None = field(default=None, compare=False, repr=False)
 

@@ -48,8 +48,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
 from pytest_judgesense.estimate import Estimate, Observations, find_estimate, number_text
 from pytest_judgesense.measures.bar import Check
@@ -615,14 +613,13 @@ def _folded(old: Side, new: Side, bare: Comparison) -> Comparison | None:
 
 
 def _folded_difference(bare: Comparison) -> comparison.Difference | None:
-    then, now = bare.old.share, bare.new.share
+    then, now = bare.old.folded_units, bare.new.folded_units
     if then is None or now is None:
         return None
-    place = {name: code for code, name in enumerate(dict.fromkeys((*then.names, *now.names)))}
+    place = {name: code for code, name in enumerate(dict.fromkeys((*then.clusters, *now.clusters)))}
 
     def share(units: Observations) -> comparison.ClusteredShare:
-        code_of = np.array([place[name] for name in units.names], dtype=np.intp)
-        codes = code_of[np.asarray(units.codes, dtype=np.intp)]
+        codes = [place[name] for name in units.clusters]
         return comparison.ClusteredShare.of_units(units.numbers, codes, len(place), units.weights)
 
     each = bare.new.clustered.each if bare.new.clustered else None

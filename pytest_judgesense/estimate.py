@@ -192,12 +192,14 @@ class Observations:
         names: of the clusters; some may have no unit.
         made_of: returns the keys, which for half a million units are as large as their log and are
             rarely needed.
+        weights: what each unit weighs in the mean; ``None`` if all weigh the same.
     """
 
     numbers: Any = field(repr=False)
     codes: Any = field(repr=False)
     names: Sequence[str] = field(repr=False)
     made_of: Callable[[], Sequence[str]] = field(repr=False)
+    weights: Any = field(default=None, repr=False)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -266,6 +268,9 @@ class Estimate:
         unavailable: why there is no value.
         observations: the units, if the value is their mean and this process has counted them; they
             are not written to files.
+        folded_units: those of the share whose distance from 1/2 the value is, likewise.
+        reach: the most that one cluster may move the value, times the number of clusters, if it is
+            no mean and that is known; it is not written to files.
         anew: returns the data behind the value, if known; it is not written to files.
     """
 
@@ -283,6 +288,8 @@ class Estimate:
     flags: tuple[str, ...] = ()
     unavailable: str | None = None
     observations: Observations | None = field(default=None, compare=False, repr=False)
+    folded_units: Observations | None = field(default=None, compare=False, repr=False)
+    reach: float | None = field(default=None, compare=False, repr=False)
     anew: Callable[[], Anew] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -127,7 +127,7 @@ def totals_of(
         for estimate in sheet.estimates
         if estimate.value is not None
         and estimate.observations is not None
-        and measures[estimate.measure].direction != "construct"
+        and measures[estimate.measure].comparable
         and dict(estimate.condition) in wanted
     ]
     names = sorted({name for estimate in kept for name in _clusters(estimate)})

@@ -98,22 +98,23 @@ def _directed(kind: CheckKind, arguments: dict[str, Any], registry: Registry) ->
     """The measure that a check against earlier sessions names, taken out of its arguments.
 
     Raises:
-        UsageError: there is none of that name, or it has no direction.
+        UsageError: there is none of that name, or it cannot be compared.
     """
     name, measures = arguments.pop("measure", None), registry.measures
     if not isinstance(name, str) or name not in measures:
         raise unknown_name("measure", str(name), measures, LISTING)
     measure = measures[name]
-    if measure.direction == "construct":
+    if not measure.comparable:
+        why = "whether more of it is better depends on the task"
+        if measure.decides:
+            why = "it counts decisions of tests, each of which may fall otherwise by chance"
         raise UsageError(
-            f"{kind.name}({name!r}) has no direction",
-            found=f"{name} ({measure.meaning}): whether more of it is better depends on the task",
+            f"{kind.name}({name!r}) cannot be compared"
+            if measure.decides
+            else f"{kind.name}({name!r}) has no direction",
+            found=f"{name} ({measure.meaning}): {why}",
             expected="one of: "
-            + ", ".join(
-                name
-                for name, each_measure in measures.items()
-                if each_measure.direction != "construct"
-            ),
+            + ", ".join(name for name, of_name in measures.items() if of_name.comparable),
             remedy="see how it has changed with: judgesense compare OLD NEW",
         )
     return measure

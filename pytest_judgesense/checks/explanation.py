@@ -39,7 +39,7 @@ from pytest_judgesense.checks.outcome import (
     Warned,
     below_bar,
 )
-from pytest_judgesense.checks.regression import SESSIONS, Comparison, RegressionOutcome, Side
+from pytest_judgesense.checks.regression import ALPHA, SESSIONS, RegressionOutcome, Side
 from pytest_judgesense.datasheet import (
     AgainstBaseline,
     ChangedItem,
@@ -234,11 +234,12 @@ class RegressionExplanation(Explanation):
     def summary(self) -> str:
         """One line: old value, new value, and the verdict on the difference."""
         outcome, compared = self.outcome, self.outcome.comparison
-        text = f"{_difference_text(compared)}, margin {outcome.margin:g}: {outcome.verdict}"
+        text = f"{_difference_text(outcome)}, margin {outcome.margin:g}: {outcome.verdict}"
         tells = outcome.verdict == "unchanged" or compared.identical
         excluded = compared.excluded() if tells else ""
         tested = _tested(outcome) if compared.difference else ""
-        beside = ", ".join(filter(None, [excluded, tested]))
+        gained = compared.ungained if outcome.adjusted.gain.p <= ALPHA else None
+        beside = ", ".join(filter(None, [gained, excluded, tested]))
         return f"{text} ({beside})" if beside else text
 
     @property
@@ -257,7 +258,7 @@ class RegressionExplanation(Explanation):
         measure, verdict = self.outcome.check.measure, self.outcome.verdict
         against, summary = self.outcome.against, self.outcome.changes.summary
         if verdict == "regressed":
-            moved = f"worse than {against}: {measure} {then} to {now}{_ends_text(compared)}"
+            moved = f"worse than {against}: {measure} {then} to {now}{_ends_text(self.outcome)}"
         else:
             why = f", {compared.blocked}" if compared.blocked else ""
             moved = f"{measure} {self._moved_words(then, now)}: {verdict}{why}"
@@ -650,30 +651,32 @@ def flip_lines(
         yield f"  ... and {len(groups) - shown} more"
 
 
-def _ends_text(compared: Comparison) -> str:
-    """The difference with its interval, in brackets."""
-    ends = compared.interval()
+def _ends_text(outcome: RegressionOutcome) -> str:
+    """The difference with its bounds, in brackets."""
+    compared = outcome.comparison
+    ends = compared.interval(outcome.adjusted)
     if compared.difference is None or ends is None:
         return ""
     value = compared.sign * compared.difference.value
     return f" ({value:+.2f} [{ends[0]:+.2f}, {ends[1]:+.2f}])"
 
 
-def _difference_text(compared: Comparison) -> str:
-    """Old value, new value, their difference and its interval."""
+def _difference_text(outcome: RegressionOutcome) -> str:
+    """Old value, new value, their difference and the bounds that decided."""
+    compared = outcome.comparison
     old, new = compared.old, compared.new
     values = [
         "unavailable" if value is None else number_text(value, estimate.flags)
         for value, estimate in zip(compared.values, (old, new), strict=True)
     ]
     text = f"{_name(new)} {values[0]} -> {values[1]}"
-    ends = compared.interval()
+    ends = compared.interval(outcome.adjusted)
     if compared.identical:
         return f"{text}, no unit changed"
     if compared.difference is None or ends is None:
         return text
     value = compared.sign * compared.difference.value
-    return f"{text}, difference {value:+.3f}, 95% interval [{ends[0]:+.3f}, {ends[1]:+.3f}]"
+    return f"{text}, difference {value:+.3f}, 95% bounds [{ends[0]:+.3f}, {ends[1]:+.3f}]"
 
 
 def _tested(outcome: RegressionOutcome) -> str:

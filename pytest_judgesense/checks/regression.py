@@ -24,11 +24,20 @@ cannot be compared (not measured, degenerate now and not before, more than 5% of
 missing replies) is inconclusive and fails under all policies. Fewer lost ones never help: for
 "improved" and "unchanged" they count as what is worst.
 
-Measures that are not means of fixed units (kappa, d', thresholds, ...) use the jackknife of the
-difference over clusters. Its bound knows nothing of clusters that were not seen: "unchanged" needs
-as many of them as exclude at 95% that a tenth changes. So it does where none of their verdicts
-changed, and there is no difference to test. Measurements on different items, or known only by their
-intervals, are compared unpaired, and the comparison says so.
+The interval that is shown is the one that decided: both one-sided 95% bounds, which hold 0 exactly
+where neither test rejects after Holm, within what two values of the measure may differ by.
+
+The distance of a share from 1/2 (side bias) is compared by the share itself, which of then is
+mirrored to lie above. Measures that are not means of fixed units (kappa, d', thresholds, ...) use
+the jackknife of the difference over clusters. Where the most that a cluster may move a measure is
+not known, its bound knows nothing of clusters that were not seen: "unchanged" needs as many of them
+as exclude at 95% that a tenth changes. So it does where none of their verdicts changed, and there
+is no difference to test. Measurements on different items, or known only by their intervals, are
+compared unpaired, and the comparison says so.
+
+What counts decisions of tests (`Measure.decides`) is not compared: each decision may fall
+otherwise by chance, with a rate of its own. Repeats that agree are no gain by themselves: a measure
+that `gains_with` another is "improved" only where that one is known and has not fallen.
 """
 
 from __future__ import annotations
@@ -40,7 +49,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
-from pytest_judgesense.estimate import Estimate, find_estimate, number_text
+from pytest_judgesense.estimate import Estimate, Observations, find_estimate, number_text
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
@@ -55,6 +64,10 @@ ALPHA: Final = 0.05
 NAMES: Final = ("baseline", "session")  # what the two measurements are called
 # The most clusters that may change unseen where "unchanged" rests on the jackknife.
 _UNSEEN: Final = 0.1
+_NOT_COMPARED: Final = (
+    "{} is not compared: it counts decisions of tests, each of which may fall otherwise by chance"
+)
+_NO_WIDTH: Final = "neither interval has a width, which tells nothing of how far it may move"
 # What two sessions cannot tell apart.
 SESSIONS: Final = (
     "sessions may differ by themselves, which looks the same: compare with several baselines"
@@ -147,6 +160,7 @@ class Comparison:
         names: what the two measurements are called in ``blocked`` and ``notes``.
         shared: both values over the units that both have, where these are not all units: the
             difference is theirs.
+        ungained: why it is not called improved, whatever its numbers; ``None`` if nothing forbids.
         unseen: the share of the clusters that may change without having been seen to, where
             "unchanged" rests on their number.
     """
@@ -163,6 +177,7 @@ class Comparison:
     names: tuple[str, str] = NAMES
     shared: tuple[float, float] | None = None
     unseen: float = 0.0
+    ungained: str | None = None
 
     @property
     def values(self) -> tuple[float | None, float | None]:
@@ -185,8 +200,8 @@ class Comparison:
 
     @property
     def judged(self) -> bool:
-        """Whether the measure has a direction."""
-        return self.of.direction != "construct"
+        """Whether a difference of the measure may be called better or worse."""
+        return self.of.comparable
 
     @cached_property
     def quantity(self) -> Hashable:
@@ -210,12 +225,24 @@ class Comparison:
             )
         return _key(self.new)
 
-    def interval(self, coverage: float = 0.95) -> tuple[float, float] | None:
-        """Ends of the interval of new minus old, in the measure's direction."""
-        if self.difference is None:
+    def interval(self, adjusted: Adjustment | None = None) -> tuple[float, float] | None:
+        """Both one-sided 95% bounds of new minus old, in the measure's direction.
+
+        With ``adjusted`` they are those that decided: they hold 0 exactly where neither a loss nor
+        a gain is shown.
+        """
+        difference = self.difference
+        if difference is None:
             return None
-        low, high = sorted(self.sign * end for end in self.difference.ends(coverage))
-        return low, high
+        if adjusted is None:
+            ends = difference.ends(1 - 2 * ALPHA)
+        else:
+            ends = difference.decided(adjusted.loss, adjusted.gain)
+        low, high = sorted(self.sign * end for end in ends)
+        # No two values of a measure with a direction differ by more than its bounds.
+        most = self.of.bounds[1] - self.of.bounds[0] if self.judged else math.inf
+        most = max(most, abs(difference.value))
+        return max(-most, low), min(most, high)
 
     def verdict(self, margin: float, adjusted: Adjustment) -> ChangeVerdict:
         """The verdict on the difference; see the module."""
@@ -223,7 +250,7 @@ class Comparison:
         if self.identical and difference is None and not self.blocked:
             return "unchanged" if self.unseen <= _UNSEEN else "inconclusive"
         if difference and not self.blocked:
-            if adjusted.gain.p <= ALPHA:
+            if adjusted.gain.p <= ALPHA and self.ungained is None:
                 return "improved"
             if difference.lower(ALPHA) > -margin and self.unseen <= _UNSEEN:
                 return "unchanged"
@@ -375,7 +402,16 @@ def compare(
     common = "" if first is old else _of_common(old, new, first, names)
     old, new = first, second
     then, now = (_estimate(side, measure, under) for side in (old, new))
-    bare = Comparison(measure, then, now, names=names, notes=(common,) if common else ())
+    bare = Comparison(
+        measure,
+        then,
+        now,
+        names=names,
+        notes=(common,) if common else (),
+        ungained=_ungained(old, new, measure, under),
+    )
+    if measure.decides:
+        return replace(bare, blocked=_NOT_COMPARED.format(measure.name))
     if None not in (then.value, now.value) and _identical(old, new, bare):
         return _nothing_changed(new, bare)
     for word, estimate in zip(names, (then, now), strict=True):
@@ -389,10 +425,10 @@ def compare(
         paired = _paired(bare, most_missing, whole or then)
         if paired is not None:
             return paired
-    elif shared := _jackknife(old, new, bare):
+    elif shared := _folded(old, new, bare) or _jackknife(old, new, bare):
         return shared
     difference = _unpaired(then, now, bare.sign)
-    blocked = None if difference else TOO_FEW
+    blocked = None if difference else _why_none(then, now)
     notes = (*bare.notes, _why_unpaired(old, new))
     return replace(bare, difference=difference, blocked=blocked, notes=notes)
 
@@ -403,11 +439,38 @@ def _of_common(old: Side, new: Side, common: Side, names: tuple[str, str]) -> st
     return f"{trials} the {len(common.by_id)} in both are compared: {len(common.clusters)} clusters"
 
 
+def _ungained(old: Side, new: Side, measure: Measure, condition: dict[str, Any]) -> str | None:
+    """Why the measure is not called improved: what it gains with is not known, or has fallen."""
+    beside = measure.gains_with
+    if not beside:
+        return None
+    then, now = (_value_of(side, beside, condition) for side in (old, new))
+    if then is None or now is None:
+        return f"no gain, for {beside} is not known"
+    if now < then:
+        return f"no gain, for {beside} fell from {number_text(then)} to {number_text(now)}"
+    return None
+
+
+def _value_of(side: Side, name: str, condition: dict[str, Any]) -> float | None:
+    """The value of a measure under a condition, or the pooled one where it has none under it."""
+    for under in (condition, {}):
+        estimate = find_estimate(side.estimates, name, under)
+        if estimate is not None:
+            return estimate.value
+    return None
+
+
 def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
     """The comparison of a measure of which no unit changed."""
     units, interval = bare.new.observations, bare.new.clustered
     if units is None:
-        return replace(bare, identical=True, unseen=unseen_share(len(side.clusters)))
+        return replace(
+            bare,
+            identical=True,
+            difference=_folded_difference(bare) or _still(bare, side),
+            unseen=unseen_share(len(side.clusters)),
+        )
     each = interval.each if interval else None
     difference = comparison.paired_difference([0.0] * len(units.values), units.codes, each)
     return replace(
@@ -415,10 +478,25 @@ def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
     )
 
 
+def _still(bare: Comparison, side: Side) -> comparison.Difference | None:
+    """What no change of any cluster tells of a measure, if the most it may move by is known."""
+    reach, count = bare.new.reach, len(side.clusters)
+    if reach is None:
+        return None
+    return comparison.jackknife_difference(0.0, [0.0] * count, [False] * count, reach)
+
+
 def unseen_share(clusters: int) -> float:
     """The share of clusters that is excluded at 95% if none of so many has it."""
     share: float = 1 - ALPHA ** (1 / clusters)
     return share
+
+
+def _why_none(then: Estimate, now: Estimate) -> str:
+    """Why two intervals tell no difference."""
+    ends = [each.clustered for each in (then, now) if each.clustered]
+    enough = len(ends) == 2 and min(interval.clusters for interval in ends) >= 2
+    return _NO_WIDTH if enough else TOO_FEW
 
 
 def _why_unpaired(old: Side, new: Side) -> str:
@@ -512,13 +590,45 @@ def _paired(bare: Comparison, most_missing: float, whole: Estimate) -> Compariso
     )
 
 
+def _same_design(old: Side, new: Side) -> bool:
+    """Whether both have the same trials in the same clusters, and any."""
+    if old.by_id.keys() != new.by_id.keys() or not new.by_id:
+        return False
+    return all(
+        judgment.trial.cluster == old.by_id[i].trial.cluster for i, judgment in new.by_id.items()
+    )
+
+
+def _flipped(old: Side, new: Side, bare: Comparison) -> tuple[tuple[str, ...], ...]:
+    """The trials with another verdict, each alone."""
+    return tuple((i,) for i, j in new.by_id.items() if bare.differs(j, old.by_id[i]))
+
+
+def _folded(old: Side, new: Side, bare: Comparison) -> Comparison | None:
+    """By the share whose distance from 1/2 it is; ``None`` if that is not known, or they differ."""
+    difference = _folded_difference(bare) if _same_design(old, new) else None
+    if difference is None:
+        return None
+    return replace(bare, difference=difference, worse=_flipped(old, new, bare))
+
+
+def _folded_difference(bare: Comparison) -> comparison.Difference | None:
+    then, now = bare.old.folded_units, bare.new.folded_units
+    if then is None or now is None:
+        return None
+    place = {name: code for code, name in enumerate(dict.fromkeys((*then.clusters, *now.clusters)))}
+
+    def share(units: Observations) -> comparison.ClusteredShare:
+        codes = [place[name] for name in units.clusters]
+        return comparison.ClusteredShare.of_units(units.numbers, codes, len(place), units.weights)
+
+    each = bare.new.clustered.each if bare.new.clustered else None
+    return comparison.folded_difference(share(then), share(now), each)
+
+
 def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     """By leaving out one cluster at a time on both sides; ``None`` if they differ."""
-    if old.by_id.keys() != new.by_id.keys() or not new.by_id:
-        return None
-    if any(
-        judgment.trial.cluster != old.by_id[i].trial.cluster for i, judgment in new.by_id.items()
-    ):
+    if not _same_design(old, new):
         return None
     key = _key(bare.new)
     pairs = [(old.without[c].get(key), new.without[c].get(key)) for c in new.clusters]
@@ -526,16 +636,18 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
         math.nan if before is None or after is None else bare.sign * (after - before)
         for before, after in pairs
     ]
-    flipped = tuple((i,) for i, j in new.by_id.items() if bare.differs(j, old.by_id[i]))
+    flipped = _flipped(old, new, bare)
     changed = {new.by_id[i].trial.cluster for (i,) in flipped}
     assert bare.old.value is not None
     assert bare.new.value is not None
     value = bare.sign * (bare.new.value - bare.old.value)
     unseen = unseen_share(len(new.clusters))
     if value == 0 and not any(left_out):
-        return replace(bare, identical=True, unseen=unseen)
+        return replace(bare, identical=True, difference=_still(bare, new), unseen=unseen)
     moved = [cluster in changed for cluster in new.clusters]
-    difference = comparison.jackknife_difference(value, left_out, moved)
+    both = bare.old.reach, bare.new.reach
+    reach = None if None in both else max(of_side or 0.0 for of_side in both)
+    difference = comparison.jackknife_difference(value, left_out, moved, reach)
     if difference is None:
         return None
     return replace(bare, difference=difference, worse=flipped, unseen=unseen)

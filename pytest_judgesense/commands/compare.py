@@ -56,7 +56,7 @@ _SHOWN_FLIPS: Final = 10
 # What the two measurements are called: of one judge, and of two judges.
 _NAMES: Final = ("old measurement", "new measurement")
 _NAMES_OF_TWO: Final = ("first judge", "second judge")
-_HEAD: Final = ("measure", "old", "new", "change", "95% interval", "no loss p", "verdict")
+_HEAD: Final = ("measure", "old", "new", "change", "95% bounds", "no loss p", "verdict")
 _HEAD_OF_TWO: Final = ("measure", "first", "second", *_HEAD[3:])
 # The verdicts on two judges, by the verdicts on one judge that was measured twice.
 _OF_TWO: Final = {
@@ -348,7 +348,7 @@ def _row_lines(comparison: Comparison, adjusted: Adjustment | None, verdict: str
         "N/A" if value is None else number_text(value, estimate.flags)
         for value, estimate in zip(comparison.values, (old, new), strict=True)
     )
-    ends = comparison.interval()
+    ends = comparison.interval(adjusted)
     # Plus 0.0: no difference has no sign.
     change = comparison.sign * difference.value + 0.0 if difference else None
     moved = "" if change is None else f"{change:+.3f}"

@@ -390,7 +390,8 @@ class Units:
             names = tuple(dict.fromkeys(map(str, self.clusters)))
             index = {name: code for code, name in enumerate(names)}
             codes = np.array([index[str(name)] for name in self.clusters], dtype=np.intp)
-        return Observations(self.values, codes, names, keys if callable(keys) else lambda: keys)
+        made_of = keys if callable(keys) else lambda: keys
+        return Observations(self.values, codes, names, made_of, self.weights)
 
     @property
     def mean(self) -> float:

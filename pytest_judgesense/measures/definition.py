@@ -119,6 +119,10 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         brief: its name in the line of a suite; ``None`` if it is not shown there.
         soft: whether it uses the probabilities behind verdicts: it has no estimate if no judgment
             has any, and a comparison compares probabilities instead of verdicts.
+        decides: whether it counts decisions of tests, each of which may be wrong by chance: two of
+            them are shown side by side, and never compared.
+        gains_with: the measure that must be known, and not have fallen, for this one to be called
+            improved; empty if it may be by itself.
         complement: the measure that it is one minus of, on the same units: with it, it is one
             quantity and counts once among the bars that policy ``refuted`` corrects for.
         source: the plugin that provides it; empty for this package.
@@ -145,6 +149,8 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     brief: Brief | None = None
     soft: bool = False
     aspect: str = ""
+    decides: bool = False
+    gains_with: str = ""
     complement: str = ""
     source: str = ""
 
@@ -161,6 +167,11 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     @property
     def floor(self) -> bool:
         return self.direction == "higher"
+
+    @property
+    def comparable(self) -> bool:
+        """Whether one measurement of it may be called better or worse than another."""
+        return self.direction != "construct" and not self.decides
 
     def taken_by(self, estimator: Estimator, find: _Find | None = None) -> Measure:
         """The same measure as an instrument estimates it, and finds the evidence of it."""

@@ -273,6 +273,7 @@ def bias_of(
         missing=missing,
         flags=flags,
         observations=None,
+        folded_units=share.observations,
         anew=lambda: replace(
             units.anew(),
             value=distance_from_half if units.weights is None else distance_of_weights,

@@ -91,6 +91,7 @@ REPEAT_FLIP_RATE: Final = Measure(
     gate="bound",
     evidence=Evidence("items whose replicates disagree"),
     best="units",
+    gains_with=AGREEMENT.name,
     sentence="{count} of {n} items get another verdict when asked again",
     brief=Brief("repeat flips"),
 )

@@ -168,7 +168,7 @@ def _numbers(outcome: Outcome | RegressionOutcome | DriftOutcome) -> dict[str, s
     rows = []
     if isinstance(outcome, RegressionOutcome):  # now minus then
         compared = outcome.comparison
-        ends = compared.interval()
+        ends = compared.interval(outcome.adjusted)
         shown = ["+0.000" if compared.identical else _NONE, _NONE, _NONE]
         if compared.difference is not None and ends is not None:
             now = compared.sign * compared.difference.value

@@ -194,6 +194,21 @@ def table_kappa(table: NDArray[np.int64], *, quadratic: bool = False) -> float |
     return (expected - int(table.sum()) * int((weights * table).sum())) / expected
 
 
+def kappa_reach(table: NDArray[np.int64], *, quadratic: bool = False) -> float:
+    """The most that one cluster may move kappa, times the number of clusters, to first order.
+
+    A cluster in which all units come to disagree, as far as labels can, takes
+    ``1 / (1 - p_e)`` from kappa, in parts of all clusters; likewise of weighted kappa.
+
+    Args:
+        table: as in `table_kappa`, which is defined for it.
+        quadratic: as in `table_kappa`.
+    """
+    weights = _weights(len(table), quadratic=quadratic)
+    expected = int((weights * np.outer(table.sum(axis=1), table.sum(axis=0))).sum())
+    return int(weights.max()) * int(table.sum()) ** 2 / expected
+
+
 def kappa_bounds(
     first: Sequence[Hashable | None],
     second: Sequence[Hashable | None],

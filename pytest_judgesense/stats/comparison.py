@@ -21,10 +21,30 @@ share lost is below 0.14, of 40 below 0.07. Tango's score interval, and Student'
 seen for 0: a judge that had lost 5% of its items as a whole was called unchanged on 20 items in 37
 of 100 comparisons.
 
-**Other statistics** (kappa, d', ...): the interval is that of the delete-one-cluster jackknife of
-the difference, ``D -/+ t(K - 1, q) se``. Swapping a cluster turns the sign of what it adds to the
+**Distances of a share from 1/2** (side bias). With a the signed bias of then, mirrored to be at
+least 0, and b that of now, the size has grown by ``max(b - a, -(a + b))``. Both sums are gaps
+between two shares over the same clusters, and at half the level each::
+
+    lower end of what is gained = min(-upper(b - a), lower(a + b))
+    upper end of what is gained = min(-lower(b - a), upper(a + b))
+
+"Not better" is rejected where swaps reject ``b >= a`` and the bound ``a + b <= 0``; "not worse"
+where either is rejected on its other side; p-values are doubled, for a may be mirrored by chance.
+The jackknife of the absolute value knows nothing of the fold: it called a bias that had grown by
+the margin unchanged in up to 10% of comparisons, at any size.
+
+**Other statistics** (kappa, d', ...): swapping a cluster turns the sign of what it adds to the
 difference, to first order; so the test is the same, of the pseudo-values ``K D - (K - 1) D_(c)``
-moved to their mean D, and of 0 for a cluster without a verdict that changed.
+moved to their mean D, and of 0 for a cluster without a verdict that changed. What holds to first
+order only is tested on both sides: the p-values are doubled. With R the most that a whole cluster
+may move the statistic (of kappa ``1 / (1 - p_e)``), or the largest pseudo-value that was seen, the
+pseudo-values lie between -R and R, and ``(x + R) / 2 R`` is bounded as a share is, with one more
+cluster in which all is lost. Where R is not known, the bound is at least as wide as Student's,
+``D -/+ t(K - 1, q) se``.
+
+**Bounds that agree with the test.** A bound of a share and a test by swaps are made differently,
+and may disagree about 0. There the test decides, and the end that is shown is that of its p-value:
+``D (1 - z(1 - a) / z(1 - p))``, which holds 0 exactly where p is above a (Miettinen).
 
 **Unpaired** (MOVER): with the values x, y and their intervals (l, u)::
 
@@ -46,6 +66,8 @@ References:
     R. A. Fisher (1935), The Design of Experiments, ch. 3 (the test by swaps).
     M. W. Fagerland, S. Lydersen, P. Laake (2013), BMC Medical Research Methodology 13:91 (mid-P).
     G. Y. Zou, A. Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER).
+    O. Miettinen (1976), American Journal of Epidemiology 103, 226-235 (test-based limits).
+    J. W. Tukey (1958), Annals of Mathematical Statistics 29, 614 (pseudo-values).
     S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
     W. C. Guenther (1981), The American Statistician 35, 243-244 (sample size of Student's test).
 """
@@ -74,6 +96,9 @@ _Interval: TypeAlias = Callable[[float, float], _Ends]
 _EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
 _POWER: Final = 0.8  # with which so many clusters settle it
 _CLOSE: Final = 0.01  # of the number of clusters
+_LEVEL: Final = 0.05  # of a one-sided bound that is shown, and of a family of tests
+_NO_SPREAD: Final = 1e-12  # of pseudo-values: rounding
+_DECIMALS: Final = 4  # of pseudo-values as shares
 _STEPS: Final = 10_000  # in which pseudo-values are counted, all of them together
 
 
@@ -82,7 +107,8 @@ class Difference:
     """New minus old, oriented so that above 0 is better.
 
     Attributes:
-        method: that of a share (paired units), ``cluster-jackknife`` or ``mover`` (unpaired).
+        method: that of a share (paired units), the same ``-folded`` (distances from 1/2),
+            ``cluster-jackknife`` or ``mover`` (unpaired).
         value: the difference.
         n: units compared; 0 where no units are paired.
         clusters: number of clusters; if unpaired, the smaller of the two numbers.
@@ -118,6 +144,27 @@ class Difference:
     def upper(self, alpha: float, times: float = 1.0) -> float:
         """One-sided bound: with probability ``1 - alpha`` the true difference is below it."""
         return self.interval(1 - 2 * alpha, times)[1]
+
+    def decided(self, worse: Adjusted, better: Adjusted) -> _Ends:
+        """Both one-sided 95% bounds, of which none contradicts the tests.
+
+        Args:
+            worse: the adjusted p-value of "not worse"; it belongs to the upper end.
+            better: the adjusted p-value of "not better"; it belongs to the lower end.
+        """
+        low, high = self.ends(1 - 2 * _LEVEL)
+        if (low > 0) != (better.p <= _LEVEL):
+            low = self._end_of_test(self.p_better, better.alpha)
+        if (high < 0) != (worse.p <= _LEVEL):
+            high = self._end_of_test(self.p_worse, worse.alpha)
+        return min(low, self.value), max(high, self.value)
+
+    def _end_of_test(self, p: float, alpha: float) -> float:
+        """The end, on the side of 0, of what a test with this p-value leaves open at ``alpha``."""
+        reached = float(ndtri(1 - p))
+        if reached <= 0:
+            return 0.0  # the test saw nothing
+        return self.value * (1 - float(ndtri(1 - alpha)) / reached)
 
     def at_worst(self, worst: Difference | None) -> Difference:
         """The same with the lower bound, and the p-value of "not better", of a worse case."""
@@ -300,8 +347,111 @@ def _swap_p(totals: ArrayLike, *, alone: bool = False, near: int = 0) -> tuple[f
     return min(1.0, low), min(1.0, high)
 
 
+class ClusteredShare(NamedTuple):
+    """A share over clusters, of units that may weigh differently.
+
+    Attributes:
+        totals: weights of the units that count, of each cluster, shape (clusters,).
+        sizes: weights of all its units, of the same shape.
+    """
+
+    totals: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+
+    @classmethod
+    def of_units(
+        cls, values: ArrayLike, codes: ArrayLike, clusters: int, weights: ArrayLike | None = None
+    ) -> ClusteredShare:
+        """The share of units.
+
+        Args:
+            values: of the units, within [0, 1].
+            codes: the cluster of each unit, from 0 to ``clusters - 1``.
+            clusters: number of clusters.
+            weights: of the units; by default all weigh 1.
+        """
+        of_units, place = np.asarray(values, dtype=np.float64), np.asarray(codes, dtype=np.intp)
+        weighing = np.ones(of_units.size) if weights is None else np.asarray(weights)
+        totals, sizes = (
+            np.bincount(place, weights=numbers, minlength=clusters).astype(np.float64)
+            for numbers in (of_units * weighing, weighing)
+        )
+        return cls(totals, sizes)
+
+    @property
+    def value(self) -> float:
+        return math.fsum(self.totals) / math.fsum(self.sizes)
+
+    @property
+    def mirrored(self) -> ClusteredShare:
+        """The share of the units that do not count."""
+        return ClusteredShare(self.sizes - self.totals, self.sizes)
+
+    def gaps(self, other: ClusteredShare) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums and sizes of clusters whose ratio is this share minus the other one.
+
+        The other weighs as much as this one, whose units are another number if some are missing.
+        """
+        weight = self.sizes.sum() / other.sizes.sum()
+        gained = self.totals - weight * other.totals
+        return 2 * gained - (self.sizes - weight * other.sizes), self.sizes + weight * other.sizes
+
+
+def folded_difference(
+    old: ClusteredShare, new: ClusteredShare, each: float | None = None
+) -> Difference | None:
+    """How much closer a share has come to 1/2, over the same clusters; see the module.
+
+    Args:
+        old: the share of then.
+        new: the share of now.
+        each: as in `paired_difference`.
+
+    Returns:
+        The difference of the distances; ``None`` with fewer than two clusters that have units.
+    """
+    if (old.value, new.value) < (0.5, 0.5):
+        old, new = old.mirrored, new.mirrored
+    there = old.sizes + new.sizes > 0
+    if there.sum() < 2:
+        return None
+    grown, sizes = (numbers[there] for numbers in new.gaps(old))
+    added, _ = (numbers[there] for numbers in new.gaps(old.mirrored))
+    each = float(sizes.mean()) / 2 if each is None else each
+    whole = bool((grown == np.rint(grown)).all())
+    alone = bool((sizes == 2).all())
+    swapped = _swap_p(grown / 2, alone=alone) if whole else _real_swap_p(grown)
+    apart = bounded_difference(grown, sizes, each, swapped)
+    summed = bounded_difference(added, sizes, each)
+
+    @cache
+    def interval(coverage: float, times: float) -> _Ends:
+        halved = (1 + coverage) / 2  # half of what either end leaves out
+        (low, high), (least, most) = (of.interval(halved, times) for of in (apart, summed))
+        return min(-high, least), min(-low, most)
+
+    deciding = apart if new.value >= 0.5 else summed
+    return replace(
+        deciding,
+        method=f"{PROPORTION_METHOD}-folded",
+        value=abs(old.value - 0.5) - abs(new.value - 0.5),
+        n=0,
+        interval=interval,
+        p_worse=_doubled(min(apart.p_better, summed.p_worse)),
+        p_better=_doubled(max(apart.p_worse, summed.p_better)),
+    )
+
+
+def _doubled(p: float) -> float:
+    """The two-sided p-value of the smaller tail."""
+    return min(1.0, 2 * p)
+
+
 def jackknife_difference(
-    value: float, left_out: Sequence[float], changed: Sequence[bool]
+    value: float,
+    left_out: Sequence[float],
+    changed: Sequence[bool],
+    reach: float | None = None,
 ) -> Difference | None:
     """The difference of a statistic that is not a mean, such as kappa.
 
@@ -309,10 +459,12 @@ def jackknife_difference(
         value: the oriented difference over all clusters.
         left_out: the same without each cluster in turn; NaN where it is undefined.
         changed: whether a verdict of the cluster has changed.
+        reach: the most that one cluster may move the statistic, times their number; ``None`` if
+            that is not known.
 
     Returns:
         The difference; ``None`` with fewer than two clusters, where it is not defined without a
-        cluster, or where no cluster moves it: no spread is no certainty.
+        cluster, or where no cluster moves it and no reach is known: no spread is no certainty.
     """
     without = np.asarray(left_out, dtype=np.float64)
     count = without.size
@@ -320,16 +472,35 @@ def jackknife_difference(
         return None
     deviations = without - without.mean()
     error = math.sqrt((count - 1) / count * float(deviations @ deviations))
-    if error <= 1e-12:
+    if error <= _NO_SPREAD and reach is None:
         return None
+    pseudo = value - (count - 1) * deviations
+    totals = np.where(changed, pseudo, 0.0)
 
+    def end(sign: int, coverage: float, times: float) -> float:
+        """How far the difference may lie to this side, in its direction."""
+        student = sign * value + _student(count - 1, coverage) * error / math.sqrt(times)
+        moved = float((sign * totals).max()) > _NO_SPREAD
+        most = max(reach or 0.0, float(np.abs(totals).max()) if moved else 0.0)
+        if most <= _NO_SPREAD:
+            return student
+        share = _pseudo_bound(sign * pseudo, most, coverage, times)
+        return share if reach else max(share, student)
+
+    @cache
     def interval(coverage: float, times: float) -> _Ends:
-        reach = _student(count - 1, coverage) * error / math.sqrt(times)
-        return value - reach, value + reach
+        return -end(-1, coverage, times), end(1, coverage, times)
 
-    totals = np.where(changed, value - (count - 1) * deviations, 0.0)
-    p_values = _real_swap_p(totals)
-    return Difference("cluster-jackknife", value, 0, count, interval, error, *p_values)
+    p_worse, p_better = map(_doubled, _real_swap_p(totals))
+    return Difference("cluster-jackknife", value, 0, count, interval, error, p_worse, p_better)
+
+
+def _pseudo_bound(pseudo: NDArray[np.float64], most: float, coverage: float, times: float) -> float:
+    """The upper bound of the mean of pseudo-values, of which none may lie beyond ``most``."""
+    shares = np.clip(np.round((pseudo + most) / (2 * most), _DECIMALS), 0.0, 1.0)
+    levels = ((1 + coverage) / 2,)
+    ((_, high),) = share_bounds(shares, np.ones(shares.size), levels, times=times)
+    return most * (2 * high - 1)
 
 
 def unpaired_difference(
@@ -344,12 +515,15 @@ def unpaired_difference(
         coverage: of both intervals.
 
     Returns:
-        The difference; ``None`` with fewer than two clusters.
+        The difference; ``None`` with fewer than two clusters, or where neither interval has a
+        width: no spread is no certainty.
     """
     if clusters < 2:
         return None
     (x, (lower_x, upper_x)), (y, (lower_y, upper_y)) = new, old
     down, up = math.hypot(x - lower_x, upper_y - y), math.hypot(upper_x - x, y - lower_y)
+    if max(down, up) <= _NO_SPREAD:
+        return None
     unit = _student(clusters - 1, coverage)
 
     def interval(wanted: float, times: float) -> _Ends:

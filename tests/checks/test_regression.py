@@ -85,12 +85,14 @@ def test_nothing_changed_on_few_clusters_is_no_proof() -> None:
     assert outcome(wordings(5, 29), wordings(5, 29), policy="confident").verdict == "unchanged"
 
 
-def test_kappa_that_did_not_change_needs_as_many_clusters() -> None:
-    found = outcome(wordings(5, 20), wordings(5, 20), "kappa", policy="confident")
+def test_kappa_that_did_not_change_needs_as_many_clusters_as_bound_its_loss() -> None:
+    found = outcome(wordings(0, 40), wordings(0, 40), "kappa", policy="confident")
     assert (found.verdict, found.outcome) == ("inconclusive", "inconclusive")
-    assert "a change in more than 14% of the clusters is excluded" in found.warnings()[0]
-    assert "about 29 clusters" in found.warnings()[0]
-    assert outcome(wordings(5, 29), wordings(5, 29), "kappa").verdict == "unchanged"
+    # Half are YES: an item may take 1 / (1 - 0.5) = 2 from kappa, 2 (1 - 0.05^(1/40)) = 0.144.
+    assert "a loss above 0.14 is excluded" in found.warnings()[0]
+    # 2 (1 - 0.05^(1/59)) = 0.099
+    assert "about 59 clusters" in found.warnings()[0]
+    assert outcome(wordings(0, 60), wordings(0, 60), "kappa").verdict == "unchanged"
 
 
 def test_a_suite_that_grew_is_compared_on_the_trials_in_both() -> None:
@@ -107,7 +109,9 @@ def test_a_suite_that_grew_is_compared_on_the_trials_in_both() -> None:
         "clusters"
     )
     # Kappa, which is no mean of units, too; and a suite that shrank.
-    assert outcome(wordings(4), grown, "kappa").verdict == "unchanged"
+    kappa = outcome(wordings(4), grown, "kappa").comparison
+    assert kappa.identical
+    assert kappa.notes == found.comparison.notes
     assert outcome(grown, wordings(4)).verdict == "unchanged"
     lost = outcome(wordings(4), cell(YES_NO, worded({**dict.fromkeys(answers, FLIPS), **more})))
     assert lost.verdict == "regressed"
@@ -407,6 +411,65 @@ def test_construct_dependent_measures_are_shown_and_never_judged() -> None:
     assert not compare(old, new, BUILT_IN.measures["tie_rate"]).judged
     with pytest.raises(UsageError, match="no direction"):
         declare_check("no_regression", ("tie_rate",), {"suite": "s"})
+
+
+@pytest.mark.parametrize("counted", ["annotator_win_rate", "mutation_score"])
+def test_decisions_of_tests_are_shown_and_never_compared(counted: str) -> None:
+    old, new = sides(wordings(0), wordings(0))
+    shown = compare(old, new, BUILT_IN.measures[counted])
+    assert not shown.judged
+    assert shown.difference is None
+    assert "counts decisions of tests" in str(shown.blocked)
+    with pytest.raises(UsageError, match="cannot be compared"):
+        declare_check("no_regression", (counted,), {"suite": "s"})
+
+
+def repeated(flipping: int, *, wrong: int = 0, label: str | None = "YES") -> Cell:
+    """40 items asked twice, of which some flip, and others are wrong both times."""
+    words = {k: ("YES", "NO") if k < flipping else ("YES", "YES") for k in range(40)}
+    words |= {39 - k: ("NO", "NO") for k in range(wrong)}
+    asked = [
+        judgment(f"i{k}", word, replicate=r, label=label, pairwise=False)
+        for k, both in words.items()
+        for r, word in enumerate(both, start=1)
+    ]
+    return cell(YES_NO, asked)
+
+
+def test_repeats_that_agree_are_better_only_where_agreement_did_not_fall() -> None:
+    # 16 of 40 items flipped and none does now: 2^-16. Each flip was right once: agreement rises.
+    assert outcome(repeated(16), repeated(0), "repeat_flip_rate").verdict == "improved"
+    # 12 that are now wrong both times take 24 of 80 calls, more than the 16 that were gained.
+    worse = outcome(repeated(16), repeated(0, wrong=12), "repeat_flip_rate")
+    assert worse.verdict == "unchanged"
+    assert "no gain, for agreement fell from 0.800 to 0.700" in summary(worse)
+    unknown = outcome(repeated(16, label=None), repeated(0, label=None), "repeat_flip_rate")
+    assert unknown.verdict == "unchanged"
+    assert "no gain, for agreement is not known" in summary(unknown)
+
+
+def test_more_repeats_that_differ_are_worse_whatever_agreement_says() -> None:
+    found = outcome(repeated(0, label=None), repeated(16, label=None), "repeat_flip_rate")
+    assert found.verdict == "regressed"
+
+
+@pytest.mark.parametrize("others", [(), (1.0, 1.0, 1.0)])
+@pytest.mark.parametrize("flips", range(0, 16, 3))
+def test_the_bounds_that_are_shown_decided(flips: int, others: tuple[float, ...]) -> None:
+    for old, new in ((wordings(0), wordings(flips)), (wordings(flips), wordings(0))):
+        found = outcome(old, new, "jss", others=others)
+        low, high = found.comparison.interval(found.adjusted) or (0.0, 0.0)
+        assert (found.verdict == "improved") == (low > 0)
+        assert found.verdict != "regressed" or high < 0
+        assert found.verdict != "unchanged" or low > -found.margin
+
+
+def test_no_bound_lies_beyond_what_two_values_may_differ_by() -> None:
+    # Four pairs bound little, and a distance from one half is at most one half.
+    few = cell(SLOTS, both_orders("p", [("A", "B")] * 2 + [("A", "A")] * 2))
+    found = outcome(few, cell(SLOTS, both_orders("p", [("A", "A")] * 4)), "side_bias").comparison
+    low, high = found.interval() or (0.0, 0.0)
+    assert -0.5 <= low <= high <= 0.5
 
 
 @pytest.mark.parametrize(

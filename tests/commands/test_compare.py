@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scipy.stats import norm
 
 from pytest_judgesense.baseline import SavedSuite, baseline_text
 from pytest_judgesense.checks.regression import Side
@@ -75,11 +77,11 @@ def test_a_regression_is_exit_code_1_and_shows_what_changed_and_the_flips(tmp_pa
     assert "  judge: model m-1 -> m-2" in lines
     assert {"    -Is it so?", "    +Is it true?"} <= set(lines)
     (jss,) = [line.split() for line in lines if line.startswith("  jss ")]
-    # 12 of 40 pairs flip, all for the worse: score z = sqrt(12), p 0.000266. Of kappa, of clusters
-    # with two calls, p is exactly 2^-12 = 0.000244, the least of 5 quantities: jss (and flip_rate),
-    # kappa, unparsed_rate (and failed_rate: neither has changed), and two that are not measured.
+    # 12 of 40 pairs flip, all for the worse: score z = sqrt(12), p 0.000266, the least of 5
+    # quantities: jss (and flip_rate), kappa (2 x 2^-12 = 0.000488 by swaps), unparsed_rate (and
+    # failed_rate: neither has changed), and two that are not measured.
     assert jss[1:4] == ["1.000", "0.700", "-0.300"]
-    assert jss[-2:] == [f"{5 * 2**-12:.3g}", "regressed"]
+    assert jss[-2:] == [f"{5 * norm.sf(math.sqrt(12)):.3g}", "regressed"]
     # Of each of the 12 items the second wording changed, or, of those that were NO, the first.
     assert "  changed verdicts (of 80 trials in both): 12, on 12 items" in lines
     assert "    s/i0/t2/ab/r1: YES -> NO" in lines

@@ -136,7 +136,7 @@ def test_a_regression_check_tells_the_difference_and_its_interval(recorded: Proj
     (found,) = properties(recorded.path / "report.xml").values()
     # 17 of 18 were right; now the 9 about odd numbers are.
     assert found["value"] == f"{9 / 18 - 17 / 18:+.3f}"
-    assert f"95% interval [{found['lower']}, {found['upper']}]" in found["explanation"]
+    assert f"95% bounds [{found['lower']}, {found['upper']}]" in found["explanation"]
     assert found["measure"] == "agreement"
     assert found["changed"] == "N/A"  # beside the verdicts nothing is known to
 

@@ -14,6 +14,7 @@ MUTATION_SCORE: Final = Measure(
     gate="floor",
     suite=None,
     sentence="{count} of {n} sentences of the prompt are noticed when they are left out",
+    decides=True,
     brief=Brief("mutation score"),
 )
 SENTENCE_EFFECT: Final = Measure(

@@ -57,7 +57,12 @@ from pytest_judgesense.measures.cell import (
     unavailable,
 )
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.stats.agreement import clustered_kappa, kappa_bounds, table_kappa
+from pytest_judgesense.stats.agreement import (
+    clustered_kappa,
+    kappa_bounds,
+    kappa_reach,
+    table_kappa,
+)
 from pytest_judgesense.stats.inputs import LEVEL, joint_codes
 from pytest_judgesense.stats.new_wordings import METHOD, SampleSize, Spread, wording_spread
 from pytest_judgesense.stats.resampling import percentile_bootstrap
@@ -285,6 +290,7 @@ class _Compared:
                 first, second, units.clusters, scale=range(len(labels)) if quadratic else ()
             ),
             anew=partial(_anew, first, second, emptied, labels, quadratic=quadratic),
+            reach=kappa_reach(table, quadratic=quadratic),
             flags=(*(self.degenerate(VerdictCodes.raw(self.cell)) or negative), *notes),
         )
 

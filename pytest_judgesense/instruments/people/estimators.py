@@ -28,7 +28,7 @@ from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
-from pytest_judgesense.stats.agreement import clustered_kappa, table_kappa
+from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.trial import Condition
@@ -143,6 +143,7 @@ def _kappa(measure: Measure, target: Target) -> Estimate:
         n=answers.size,
         clustered=clustered_kappa(answers, labels, target.clusters[compared], scale=scale),
         missing=target.missing,
+        reach=kappa_reach(table, quadratic=quadratic),
     )
 
 

@@ -73,6 +73,7 @@ ANNOTATOR_WIN_RATE: Final = _floor(
     meaning="the judge agrees with the other people as well as the person whom it replaces",
     evidence=_OTHER,
     sentence="the judge may replace {count} of {n} people ({notes})",
+    decides=True,
     brief=Brief("alt-test"),
 )
 CORRECTED_RATE: Final = _floor(

@@ -51,7 +51,7 @@ from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.measures.rates import agreement as agreements
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.stats.agreement import clustered_kappa, table_kappa
+from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
 from pytest_judgesense.stats.clustered import (
     clustered_mean,
     clustered_positive_mean,
@@ -97,8 +97,9 @@ def human_kappa(cell: Cell) -> list[Estimate]:
         by_judge, people = (
             np.array([*map(scale.index, words), -1])[codes][both] for codes, words in streams
         )
-        table = np.bincount(by_judge * len(scale) + people, minlength=len(scale) ** 2)
-        value = table_kappa(table.reshape(len(scale), len(scale)), quadratic=True)
+        counts = np.bincount(by_judge * len(scale) + people, minlength=len(scale) ** 2)
+        table = counts.reshape(len(scale), len(scale))
+        value = table_kappa(table, quadratic=True)
         if value is None:
             reason = "undefined: judge and humans give one and the same grade throughout"
             why = reason if by_judge.size else NO_GRADES
@@ -113,6 +114,7 @@ def human_kappa(cell: Cell) -> list[Estimate]:
             n=by_judge.size,
             clustered=clustered_kappa(by_judge, people, clusters, scale=scale),
             missing=missing,
+            reach=kappa_reach(table, quadratic=True),
         )
 
     return _human_parts(of.HUMAN_KAPPA, cell, estimate)

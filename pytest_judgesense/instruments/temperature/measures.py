@@ -36,6 +36,7 @@ CONSISTENCY: Final = AGREEMENT_PARSED._replace(
     evidence=Evidence("questions whose replicates disagree", repeats),
     stability=True,
     sentence="{rest} of {n} questions get another verdict when asked again",
+    gains_with=AGREEMENT.name,
     brief=Brief("consistency"),
 )
 PAIRWISE_CONSISTENCY: Final = CONSISTENCY._replace(

@@ -760,7 +760,7 @@ def _unset_key(error: BaseException) -> str | None:
 
     Code reads it, or the message of an SDK names it.
     """
-    named = _KEY_VARIABLE.findall(str(error))
+    named = _KEY_VARIABLE.findall(reason_of(error))
     return unset_variable(error) or next((n for n in named if not os.environ.get(n)), None)
 
 

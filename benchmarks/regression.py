@@ -24,6 +24,15 @@ quantity as jss) and `kappa`, each with its default margin, in one family.
    points between what it says and what is found (beyond three standard errors of that cell). For 5
    calls an item what is called regressed is held against the rule of before, by which the score
    bound had to lie below 0 as well. The oracle is a z test that is told the true variance.
+4. What `init` writes for pairs, and 5. the chances that are said of planned comparisons.
+6. Side bias, by its signed share: pairs of six calls, half with the good answer first, right in .9;
+   then some calls, or whole pairs, name the first slot (or the second) whatever stands there. At
+   the margin "unchanged" at most 5%; an unchanged judge better and worse at most 5% each,
+   "unchanged" on 60 pairs in at least .9 without a bias; from .15 to .05 "inconclusive" at most 5%
+   on 60. Each within three standard errors of so many sessions.
+7. Kappa against labels, items of three calls, by pseudo-values as shares: where the margin is lost
+   on whole items "unchanged" at most 5%; on 200 items, half of each label, an unchanged judge
+   "unchanged" in at least .85. Each within three standard errors.
 """
 
 from __future__ import annotations
@@ -35,12 +44,13 @@ import math
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +74,11 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.bar import NO_REGRESSION, Check
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.stats.agreement import kappa_reach
 from pytest_judgesense.stats.comparison import (
+    ClusteredShare,
     Difference,
+    folded_difference,
     jackknife_difference,
     paired_difference,
 )
@@ -429,6 +442,141 @@ def planned_losses(sessions: int, rng: np.random.Generator) -> float:
     return gap
 
 
+class Slots(NamedTuple):
+    """How a judge of pairs takes a slot whatever stands there: how often, and whether the first.
+
+    ``whole``: all calls of some pairs, instead of some calls of all.
+    """
+
+    taken: float = 0.0
+    whole: bool = False
+    first: bool = True
+
+    def share(
+        self, right: NDArray[np.float64], calls: int, rng: np.random.Generator
+    ) -> ClusteredShare:
+        """The share of the first slot, of pairs that are judged rightly so often."""
+        size = (right.size, calls)
+        good_first = np.arange(calls) % 2 == 0
+        named = good_first ^ (rng.random(size) >= right[:, None])
+        taking = rng.random((right.size, 1) if self.whole else size) < self.taken
+        named = np.where(taking, self.first, named)
+        return ClusteredShare(named.sum(axis=1).astype(float), np.full(right.size, float(calls)))
+
+
+class BiasCase(NamedTuple):
+    """A judge of pairs then and now, and how often what may be said of it."""
+
+    name: str
+    then: Slots
+    now: Slots
+    calls: int = 6
+    most: tuple[str, ...] = ()
+    sixty: tuple[str, str, float] | None = None
+
+
+_LOST = ("unchanged",)
+_SAME = ("improved", "regressed")
+BIASES: Final = (
+    BiasCase("no bias", Slots(), Slots(), most=_SAME, sixty=("at least", "unchanged", 0.9)),
+    BiasCase("bias .1", Slots(0.2), Slots(0.2), most=_SAME),
+    BiasCase("0 to .1", Slots(), Slots(0.2), most=_LOST),
+    BiasCase("0 to .1 on whole pairs", Slots(), Slots(0.2, whole=True), 2, _LOST),
+    BiasCase(".1 to .2", Slots(0.2), Slots(0.4), most=_LOST),
+    BiasCase(".1 to -.2", Slots(0.2), Slots(0.4, first=False), most=_LOST),
+    BiasCase(".1 to -.1", Slots(0.2), Slots(0.2, first=False), most=_SAME),
+    BiasCase(".15 to .05", Slots(0.3), Slots(0.1), sixty=("at most", "inconclusive", ALPHA)),
+)
+WORDS: Final = ("improved", "unchanged", "regressed", "inconclusive")
+
+
+def verdict_of(measure: str, difference: Difference | None) -> str:
+    """The word of one check of a measure, alone in its family."""
+    return next(outcomes([compared(measure, difference)], "estimate")).verdict
+
+
+def beyond(share: float, kind: str, limit: float, sessions: int) -> float:
+    """How far a share lies on the wrong side of a limit and three standard errors."""
+    error = 3 * math.sqrt(limit * (1 - limit) / sessions)
+    return share - limit - error if kind == "at most" else limit - error - share
+
+
+def side_biases(sessions: int, pairs: tuple[int, ...], rng: np.random.Generator) -> float:
+    """Print part 6; how far the worst of its shares lies beyond its bar."""
+    rows, worst = [], -1.0
+    for case, many in product(BIASES, pairs):
+        said: Counter[str] = Counter()
+        for _ in range(sessions):
+            right = rng.beta(2.7, 0.3, many)
+            then, now = (of.share(right, case.calls, rng) for of in (case.then, case.now))
+            said[verdict_of("side_bias", folded_difference(then, now))] += 1
+        shares = {word: said[word] / sessions for word in WORDS}
+        worst = max(worst, *(beyond(shares[w], "at most", ALPHA, sessions) for w in case.most), -1)
+        if case.sixty and many == 60:
+            kind, word, limit = case.sixty
+            worst = max(worst, beyond(shares[word], kind, limit, sessions))
+        rows.append((case.name, str(many), *(f"{shares[word]:.3f}" for word in WORDS)))
+    print(f"\n6. side bias, {sessions} a line; standard error of .05: {_error(sessions):.3f}")
+    print_table(("bias", "pairs", *WORDS), rows)
+    return worst
+
+
+def _error(sessions: int) -> float:
+    return math.sqrt(ALPHA * (1 - ALPHA) / sessions)
+
+
+def label_kappa(table: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Cohen's kappa of tables of two labels, shape (..., 2, 2); NaN where it is undefined."""
+    n = table.sum(axis=(-1, -2))
+    chance = (table.sum(axis=-1) * table.sum(axis=-2)).sum(axis=-1) / n**2
+    seen = (table[..., 0, 0] + table[..., 1, 1]) / n
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(chance < 1, (seen - chance) / (1 - chance), np.nan)
+
+
+def kappa_change(
+    prevalence: float, lost: float, items: int, rng: np.random.Generator
+) -> Difference | None:
+    """Kappa against labels, three calls an item; of ``lost`` items all become wrong."""
+    labels = (rng.random(items) < prevalence).astype(int)
+    labels[0], labels[1] = 0, 1
+    right = rng.beta(2.85, 0.15, items)
+    tables, values, without = [], [], []
+    for chance in (right, np.where(rng.random(items) < lost, 0.0, right)):
+        answers = labels[:, None] ^ (rng.random((items, 3)) >= chance[:, None])
+        table = np.zeros((items, 2, 2), dtype=np.int64)
+        for answer in (0, 1):
+            table[np.arange(items), labels, answer] = (answers == answer).sum(axis=1)
+        tables.append(table)
+        values.append(float(label_kappa(table.sum(axis=0))))
+        without.append(label_kappa(table.sum(axis=0) - table))
+    moved = (tables[0] != tables[1]).any(axis=(1, 2))
+    reach = max(kappa_reach(table.sum(axis=0)) for table in tables)
+    return jackknife_difference(values[1] - values[0], without[1] - without[0], moved, reach)
+
+
+def kappas_of_labels(sessions: int, items: tuple[int, ...], rng: np.random.Generator) -> float:
+    """Print part 7; how far the worst of its shares lies beyond its bar."""
+    rows, worst = [], -1.0
+    # The parts of the items that take .1 from kappa if all their calls become wrong.
+    for (prevalence, part), many in product(((0.5, 0.053), (0.15, 0.03)), items):
+        for lost in (0.0, part):
+            said: Counter[str] = Counter(
+                verdict_of("people_kappa", kappa_change(prevalence, lost, many, rng))
+                for _ in range(sessions)
+            )
+            shares = {word: said[word] / sessions for word in WORDS}
+            for word in _LOST if lost else _SAME:
+                worst = max(worst, beyond(shares[word], "at most", ALPHA, sessions))
+            if many == 200 and prevalence == 0.5 and not lost:
+                worst = max(worst, beyond(shares["unchanged"], "at least", 0.85, sessions))
+            texts = (f"{prevalence:g}", f"{lost:g}", str(many))
+            rows.append((*texts, *(f"{shares[word]:.3f}" for word in WORDS)))
+    print(f"\n7. kappa against labels, {sessions} a line")
+    print_table(("prevalence", "items lost", "items", *WORDS), rows)
+    return worst
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="compare judges with themselves and worse ones")
     parser.add_argument("--quick", action="store_true", help="end within 50 s")
@@ -450,6 +598,12 @@ def main() -> int:
             "rows_in_docs": rows + len(gates),
             **written,
             "planned: said to found, beyond chance": planned_losses(sessions, rng),
+            "side bias: beyond its bars": side_biases(
+                sessions, (60,) if quick else (30, 60, 100), rng
+            ),
+            "kappa: beyond its bars": kappas_of_labels(
+                sessions, (200,) if quick else (40, 100, 200), rng
+            ),
         },
         {
             "same_judge_fails_or_improves": Bar(
@@ -465,6 +619,8 @@ def main() -> int:
             "written: an unchanged judge fails": Bar("at most", ALPHA),
             "written: docs to found, beyond chance": Bar("at most", TOLD),
             "planned: said to found, beyond chance": Bar("at most", 0.1),
+            "side bias: beyond its bars": Bar("at most", 0.0),
+            "kappa: beyond its bars": Bar("at most", 0.0),
         },
     )
 

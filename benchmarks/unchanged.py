@@ -5,9 +5,9 @@
 A judge answers the same items twice, each call by its item's own chances, and the two measurements
 are compared by every measure of the registry that a suite of its kind gives. Suites of 20, 60 and
 200 items: labels under three wordings, twice each, which three people gave too; pairs in both
-orders, with ties; grades on a scale of five; pairs of which no content is better; ladders; debates
-with scores; and grades by criterion beside those of people. An item is an easy one (two of three,
-right in .95) or one that the judge does not know.
+orders, with ties; grades on a scale of five; pairs of which no content is better; ladders; sweeps
+of temperatures; debates with scores; and grades by criterion beside those of people. An item is an
+easy one (two of three, right in .95) or one that the judge does not know.
 
 Bars: by each measure and size better and worse in at most 5% and 3 standard errors each, alone in
 its family; no bound beyond what two values of the measure may differ by; no verdict "improved" or
@@ -109,7 +109,7 @@ def ladder(items: int, _: Draw) -> list[Trial]:
     trials = []
     for item in range(items):
         for distance in DISTANCES:
-            condition = {"distance": distance, "subset": "different" if distance else "same"}
+            condition = {"distance": distance, "subset": "same"}
             for order in ("ab", "ba"):
                 at = trial(item, order)
                 trials.append(
@@ -121,6 +121,24 @@ def ladder(items: int, _: Draw) -> list[Trial]:
                         label="1" if distance else "tie",
                     )
                 )
+    return trials
+
+
+def swept_items(items: int, _: Draw) -> list[Trial]:
+    """Questions at two temperatures, three times each."""
+    trials = []
+    for item in range(items):
+        for temperature in (0.0, 1.0):
+            condition = {
+                "judge_type": "pairwise",
+                "prompt_style": "direct",
+                "temperature": temperature,
+                "gold": "human",
+            }
+            for number in (1, 2, 3):
+                at = trial(item, replicate=number)
+                path = at.id.replace("/ab/", f"/ab/t{temperature:g}/")
+                trials.append(replace(at, id=path, condition=condition, label="1"))
     return trials
 
 
@@ -201,6 +219,7 @@ SUITES: dict[str, tuple[Design, Plan, Reply]] = {
     "pairs": (Design("paraphrase", **_PAIRS), paired_items("1"), choosing),
     "vacuum": (Design("vacuum", **_PAIRS), paired_items(None), choosing),
     "ladder": (Design("ladder", **_PAIRS), ladder, choosing),
+    "sweep": (Design("temperature", **_PAIRS, others=True), swept_items, choosing),
     "debates": (
         Design("debate", ("PRO", "CON"), weights=WEIGHTS),
         repeated_items,

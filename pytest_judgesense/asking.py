@@ -51,7 +51,7 @@ from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment, Requests, Trial, Usage
+from pytest_judgesense.trial import Judgment, RequestCount, Trial, Usage
 
 _MOST_NAMED: Final = 12  # verdicts that an error lists
 
@@ -309,7 +309,7 @@ class Inquiry:
             cassette.remove_shown()
 
     @property
-    def made(self) -> dict[str, Requests]:
+    def made(self) -> dict[str, RequestCount]:
         """The trials that were called in this session, each with the requests sent for it."""
         return {id_: answer.requests for id_, answer in self.answers.items() if answer.made}
 

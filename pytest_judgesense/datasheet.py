@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.grouping import grouped
-from pytest_judgesense.trial import Failed, Judgment, Requests, Usage
+from pytest_judgesense.trial import Failed, Judgment, RequestCount, Usage
 
 # Settings besides prompts and temperature that limit what a judge can reply.
 _BUDGETS: Final = ("max_tokens", "reasoning")
@@ -55,7 +55,7 @@ class Calls:
     timed_out: int | None = None
 
     @classmethod
-    def of(cls, judgments: Sequence[Judgment], asked: Sequence[Requests] = ()) -> Calls:
+    def of(cls, judgments: Sequence[Judgment], asked: Sequence[RequestCount] = ()) -> Calls:
         """The calls behind ``judgments``: those ``asked`` in this session, the others replayed."""
         failed = sum(isinstance(judgment.outcome, Failed) for judgment in judgments)
         used = Usage.summed(judgment.usage for judgment in judgments)
@@ -68,7 +68,7 @@ class Calls:
         )
         return calls.asking(asked)
 
-    def asking(self, trials: Sequence[Requests]) -> Calls:
+    def asking(self, trials: Sequence[RequestCount]) -> Calls:
         """The same calls, of which these ``trials`` alone were asked in this session."""
         return replace(
             self,

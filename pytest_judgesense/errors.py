@@ -253,6 +253,8 @@ class BrokenCassette(CassetteError):
 
 # Of more names an error shows the first, or the few that are most alike: nobody reads a hundred.
 _MOST_LISTED: Final = 10
+# Valid names come from the program, and whoever mistyped one of them looks for it in the list.
+_MOST_VALID: Final = 30
 
 
 def listed(names: Iterable[object]) -> str:
@@ -275,7 +277,7 @@ def unknown_name(
     names = sorted(valid)
     named = f"name a {kind} of the list" if names else ""
     expected = "one of: " + ", ".join(names) if names else f"no {kind} is known here"
-    if len(names) > _MOST_LISTED:
+    if len(names) > _MOST_VALID:
         alike = get_close_matches(name, names, n=5, cutoff=0.3) or names[:5]
         expected = f"one of {len(names)}, such as {listed(alike)}"
         named = f"list them: {listing}" if listing else f"name another {kind}"

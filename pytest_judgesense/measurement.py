@@ -50,7 +50,7 @@ from pytest_judgesense.stopping_point import forget_stop, read_stop, stop_file, 
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Design, Failed, Judgment, Requests, Trial
+from pytest_judgesense.trial import Design, Failed, Judgment, RequestCount, Trial
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Measurement:
     recorded: tuple[str, str] | None
     seed: int
     notices: tuple[str, ...] = ()
-    asked: Mapping[str, Requests] = field(default_factory=dict)
+    asked: Mapping[str, RequestCount] = field(default_factory=dict)
     oldest: Path | None = None
     cassettes: tuple[Path, ...] = ()
     registry: Registry = BUILT_IN

@@ -95,7 +95,7 @@ REASONED: Final = "reasoned"
 JudgmentOutcome: TypeAlias = Verdict | Unparsed | Failed
 
 
-class Requests(NamedTuple):
+class RequestCount(NamedTuple):
     """The requests of a trial that were sent in a session, as its limits count them.
 
     Attributes:

@@ -43,7 +43,7 @@ from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.judges.local.llama_server import PARALLEL_CALLS
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
-from pytest_judgesense.trial import Failed, Requests, Usage
+from pytest_judgesense.trial import Failed, RequestCount, Usage
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -294,9 +294,9 @@ class Answer:
     wait_s: float | None = None
 
     @property
-    def requests(self) -> Requests:
+    def requests(self) -> RequestCount:
         """The requests that were sent for it."""
-        return Requests(self.sent, self.retried, self.timed_out)
+        return RequestCount(self.sent, self.retried, self.timed_out)
 
     def spending(self, usage: Usage) -> Answer:
         """The same with ``usage`` for all of its calls together."""

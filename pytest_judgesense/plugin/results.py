@@ -19,7 +19,7 @@ from pytest_judgesense.checks.verifying import Verification
 from pytest_judgesense.datasheet import SuiteSheet
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.trial import Requests
+from pytest_judgesense.trial import RequestCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class MeasuredPart:
     """
 
     sheet: SuiteSheet
-    asked: Mapping[str, Requests]
+    asked: Mapping[str, RequestCount]
     luck: Mapping[str, str | None]
     log: tuple[str, ...] = ()
     stimuli: str = ""

@@ -16,7 +16,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.view import View
 from pytest_judgesense.sections import ComparedJudge, compare
-from pytest_judgesense.trial import Requests
+from pytest_judgesense.trial import RequestCount
 
 if TYPE_CHECKING:
     from pytest_judgesense.report.history import DatedDatasheet
@@ -37,7 +37,9 @@ def versions() -> dict[str, str]:
     }
 
 
-def counted_once(parts: Sequence[tuple[SuiteSheet, Mapping[str, Requests]]]) -> list[SuiteSheet]:
+def counted_once(
+    parts: Sequence[tuple[SuiteSheet, Mapping[str, RequestCount]]],
+) -> list[SuiteSheet]:
     """Parts in which each call counts once, though suites share trials (the baseline of a ladder).
 
     A trial that several suites hold counts as made in the first one by name and as replayed in the

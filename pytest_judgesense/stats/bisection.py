@@ -68,7 +68,6 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from scipy.stats import fisher_exact
 
 FEWEST, MOST = 3, 10  # answers of each end before the bisection
 HOLDS: Final = 0.95  # the posterior of a place that is named
@@ -680,6 +679,9 @@ def p_of_rows(at_a: Sequence[Hashable], at_b: Sequence[Hashable]) -> float:
 def _one_sided(few: int, many: int) -> float:
     """Fisher's one-sided p-value of so many answers of eight, and of eight others."""
     table = np.array([[few, AFRESH - few], [many, AFRESH - many]])
+    # Half of scipy, which a replay does without.
+    from scipy.stats import fisher_exact
+
     return float(fisher_exact(table, alternative="less").pvalue)
 
 

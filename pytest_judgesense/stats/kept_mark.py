@@ -51,7 +51,7 @@ from pytest_judgesense.stats.inputs import (
 
 NOTHING: Final = math.inf  # the mark at which nothing passes
 
-Answer: TypeAlias = Literal["kept", "not kept", "undecided"]
+MarkAnswer: TypeAlias = Literal["kept", "not kept", "undecided"]
 
 _Flags = NDArray[np.bool_]
 _ROUNDING: Final = 1e-9
@@ -111,7 +111,7 @@ class KeptMark:
     not_kept: _Flags
     fewest: MarkRate
     marks: tuple[MarkRate, ...]
-    answer: Answer
+    answer: MarkAnswer
     at_old: MarkRate | None
     clusters: int
 
@@ -169,7 +169,7 @@ def kept_mark(
     def at(place: int) -> MarkRate:
         return at_mark(every[place])
 
-    def answer_at(nearest: MarkRate) -> Answer:
+    def answer_at(nearest: MarkRate) -> MarkAnswer:
         if max(abs(end) for end in nearest.ends) <= within + _ROUNDING:
             return "kept"
         places = range(len(every))

@@ -23,7 +23,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import mannwhitneyu
 
 BLOCKS: Final = (2, 3, 4, 5, 6, 8, 10, 14, 20)  # late sessions that are taken together
 EARLIER: Final = 5  # sessions before a block, at least
@@ -66,6 +65,9 @@ def deciding_block(shares: ArrayLike, last: int, seed: int = 0) -> int:
 
 def _p_of(ranks: NDArray[np.int64], block: int) -> NDArray[np.float64]:
     """Mann-Whitney's p-value of the last ``block`` sessions against all before."""
+    # Half of scipy, which a replay does without.
+    from scipy.stats import mannwhitneyu
+
     late, before = ranks[..., -block:], ranks[..., :-block]
     test = mannwhitneyu(late, before, alternative="less", axis=-1, method="exact")
     return np.asarray(test.pvalue)

@@ -16,6 +16,7 @@ from pytest_judgesense.plugin.results import (
 )
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json
+from pytest_judgesense.trial import RequestCount
 from tests.report.replaying import SHIPPED, parts_of
 
 PROFILES = [
@@ -32,7 +33,10 @@ def sent(*sheets: SuiteSheet) -> Results:
         groups=0,
         served=(("m",), ()),
     )
-    parts = tuple(MeasuredPart(sheet, {"s/a": 1}, {"jss_floor[0.9]": "ff"}) for sheet in sheets)
+    parts = tuple(
+        MeasuredPart(sheet, {"s/a": RequestCount(2, 1, 1)}, {"jss_floor[0.9]": "ff"})
+        for sheet in sheets
+    )
     return Results(parts, (verified,), notes=("a line",), questions={"made": 1, "failed": 0})
 
 

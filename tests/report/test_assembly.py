@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.datasheet import Calls, SuiteSheet
 from pytest_judgesense.report.assembly import counted_once
-from pytest_judgesense.trial import Requests
+from pytest_judgesense.trial import RequestCount
 
 
 def part(
     suite: str, judge: str, retries: dict[str, int], replayed: int
-) -> tuple[SuiteSheet, dict[str, Requests]]:
+) -> tuple[SuiteSheet, dict[str, RequestCount]]:
     """A part as a process brings it, and the trials that the session asked."""
-    asked = {trial: Requests(1 + times, times, times) for trial, times in retries.items()}
+    asked = {trial: RequestCount(1 + times, times, times) for trial, times in retries.items()}
     calls = Calls(replayed=len(asked) + replayed, failed=1).asking([*asked.values()])
     return SuiteSheet(judge, suite, {}, (), calls), asked
 
@@ -38,7 +38,7 @@ EXPECTED = {
 
 @given(st.permutations(PARTS))
 def test_a_shared_trial_counts_in_the_first_suite_by_name_whatever_came_first(
-    parts: list[tuple[SuiteSheet, dict[str, Requests]]],
+    parts: list[tuple[SuiteSheet, dict[str, RequestCount]]],
 ) -> None:
     counted = counted_once(parts)
     assert len(counted) == len(PARTS)

@@ -159,16 +159,16 @@ class LeaveOneOut:
         whole = self._whole(suite)
         variants = [variant for variant in self._variants(suite) if variant.part.id in group.ids]
 
-        def parts_in(text: int) -> list[Part]:
+        def spans_in(text: int) -> list[Part]:
             return [variant.place for variant in variants if variant.text == text]
 
         shorter = (
-            _sent_without(whole, self.sent, parts_in)
+            _sent_without(whole, self.sent, spans_in)
             if self.sent
             else replace(
                 whole,
-                system=without_all(whole.system or "", parts_in(_SYSTEM)),
-                text=without_all(whole.text, parts_in(_PROMPT)),
+                system=without_all(whole.system or "", spans_in(_SYSTEM)),
+                text=without_all(whole.text, spans_in(_PROMPT)),
             )
         )
         condition = {**whole.condition, TOGETHER: group.name}
@@ -230,7 +230,7 @@ def _of_sent(whole: Template, sent: Sequence[SentText]) -> Iterator[_Variant]:
 
 
 def _sent_without(
-    whole: Template, sent: Sequence[SentText], parts_in: Callable[[int], Sequence[Part]]
+    whole: Template, sent: Sequence[SentText], spans_in: Callable[[int], Sequence[Part]]
 ) -> Template:
     """The template that takes several parts out of what a function sends.
 
@@ -238,7 +238,7 @@ def _sent_without(
     """
     edits, shorter = [], []
     for number, message in enumerate(sent):
-        of_message = parts_in(number)
+        of_message = spans_in(number)
         for run in runs_of(message.text, of_message):
             edit = _edit(message, run)
             if edit is None:

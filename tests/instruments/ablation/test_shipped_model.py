@@ -20,6 +20,9 @@ def test_a_small_model_does_not_go_by_the_levels_of_a_rubric(
     assert "1 of 9 sentences noticed on 9 items" in words
     assert "### s09 | Reply with one number from 1 to 5 and nothing else." in words
     assert "moves 44% of verdicts [" in words
+    # The recording is older than the askings together, so nothing is said of dropping.
+    assert "not asked together: keep them" in words
+    assert "drop" not in words
     sheet = json.loads((tmp_path / "x.json").read_text("utf-8"))["judges"][0]
     (table,) = (table for table in sheet["analyses"] if table["analysis"] == "sentences")
     levels = [row for row in table["rows"] if row["text"][:2] in ("5:", "4:", "3:", "2:", "1:")]

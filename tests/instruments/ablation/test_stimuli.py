@@ -9,7 +9,7 @@ import pytest
 from pytest_judgesense.api import measure
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.ablation.stimuli import ABLATION as KIND
-from pytest_judgesense.instruments.ablation.stimuli import LeaveOneOut, SentText
+from pytest_judgesense.instruments.ablation.stimuli import LeaveOneOut, LeftOutTogether, SentText
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.prompts import render_messages, suite_for_judge
 from pytest_judgesense.suites.planning import plan_trials
@@ -154,3 +154,36 @@ def test_a_part_in_the_middle_of_a_request_is_exchanged_with_its_blanks(suite: S
 def test_parts_that_are_worth_it_are_asked_twice(suite: Suite) -> None:
     templates = LeaveOneOut(3, twice=frozenset({"s02"}))(suite)
     assert [template.times for template in templates] == [3, 1, 2, 1, 1]
+
+
+def test_parts_left_out_together_are_exchanged_as_they_stand(suite: Suite) -> None:
+    text = "One. Two.\n\nThree. {{text}}\nFour."
+    requests = [text.replace("{{text}}", f"{number}") for number in range(3)]
+    texts = (SentText("system", "Go. Stop.", ["Go. Stop."] * 3), SentText("system", text, requests))
+    groups = (LeftOutTogether(("s02", "s03", "s04", "s06"), 3), LeftOutTogether(("s03",), 1))
+    *_, several, single = LeaveOneOut(6, texts, together=groups)(suite)
+    # Those that follow one another share their blanks.
+    assert several.edits == ((" Stop.", ""), ("One. Two.\n\n", ""), ("\nFour.", ""))
+    assert (several.id, several.times) == ("without-s02+s03+s04+s06", 3)
+    assert several.condition == {"together": "s02+s03+s04+s06"}
+    assert several.text == "Go.\n\nThree. {{text}}"
+    assert single.edits == (("One. ", ""),)
+
+
+def test_a_section_around_a_sentence_that_is_kept_is_not_left_out(tmp_path: Path) -> None:
+    prompt = "# Rules\nBe fair. Be kind.\n\n# Task\nRate {{text}} as YES or NO."
+    write_suite(tmp_path, SUITE.replace(PROMPT, prompt).replace(SYSTEM, "You judge."))
+    (tmp_path / "sentences.suite.toml").write_text(ABLATION, "utf-8")
+    suite = load_suite(tmp_path / "sentences.suite.toml")
+    expand = LeaveOneOut()
+    assert [part.text for part in expand.parts(suite) if part.id] == [
+        "You judge.",
+        "# Rules",
+        "Be fair.",
+        "Be kind.",
+    ]
+    assert expand.separable(suite, ["s01", "s02", "s03"]) == ("s01", "s03")
+    every = ("s01", "s02", "s03", "s04")
+    assert expand.separable(suite, every) == every
+    *_, without = LeaveOneOut(together=(LeftOutTogether(every, 3),))(suite)
+    assert (without.system, without.text) == ("", "# Task\nRate {{text}} as YES or NO.")

@@ -56,8 +56,7 @@ def test_suites_of_the_project_stand_among_those_that_may_be_named(tmp_path: Pat
     (tmp_path / "suites" / "own" / "own.suite.toml").touch()
     done = run("power", "owm", cwd=tmp_path)
     assert done.returncode == 2
-    # The twelve that are built in, and this one.
-    assert "one of 13, such as own" in done.stderr
+    assert "ladder-fine, own, preference" in done.stderr
     assert "did you mean 'own'?" in done.stderr
 
 

@@ -23,6 +23,11 @@ _ABOUT: Final = {
     WAYS[1]: "nothing but chance tells days apart (stratified process)",
 }
 
+_CONFIRMED_BY: Final = {
+    WAYS[0]: " that the ranks of the last sessions confirm",
+    WAYS[1]: "",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file, and what of it is looked at."""
@@ -145,7 +150,8 @@ def closing_lines(courses: Sequence[Course], way: str) -> Iterator[str]:
     yield from ("", f"{counted}; {_ABOUT[way]}")
     yield from indented(
         "shares: in all sessions, and in the last; with an alarm before the loss, and since. An "
-        "alarm is a wealth of 20: an unchanged judge reaches it in at most 5% of histories of 100 "
-        f"sessions, however often they are looked at. The first {FEW} sessions find little.",
+        f"alarm is a wealth of 20{_CONFIRMED_BY[way]}: an unchanged judge gives one in at most 5% "
+        "of histories of 100 sessions, however often they are looked at, if its sessions may come "
+        f"in any order. The first {FEW} sessions find little.",
         width=0,
     )

@@ -34,8 +34,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -54,6 +55,7 @@ NOTHING: Final = math.inf  # the mark at which nothing passes
 MarkAnswer: TypeAlias = Literal["kept", "not kept", "undecided"]
 
 _Flags = NDArray[np.bool_]
+_Floats = NDArray[np.float64]
 _ROUNDING: Final = 1e-9
 
 
@@ -158,30 +160,13 @@ def kept_mark(
     places = np.unique(vector if marks is None else np.asarray(marks, dtype=np.float64))
     every = [*places.tolist(), NOTHING]
 
-    def at_mark(mark: float) -> MarkRate:
-        new = (vector >= mark).astype(np.float64)
-        totals, sizes = cluster_sums([new - old], codes, count)
-        lost, gained = int((old > new).sum()), int((new > old).sum())
-        rate, ends = float(new.mean()), bounded_ends(totals, sizes)
-        return MarkRate(mark, rate, float((new - old).mean()), ends, lost, gained)
+    rate_at = cache(partial(_rate_at, vector, old, codes, count))
 
-    @cache
-    def at(place: int) -> MarkRate:
-        return at_mark(every[place])
-
-    def answer_at(nearest: MarkRate) -> MarkAnswer:
-        if max(abs(end) for end in nearest.ends) <= within + _ROUNDING:
-            return "kept"
-        places = range(len(every))
-        not_above = bisect_left(places, True, key=lambda p: at(p).ends[0] <= within + _ROUNDING)
-        below = bisect_left(places, True, key=lambda p: at(p).ends[1] < -within - _ROUNDING)
-        return "not kept" if not_above >= below else "undecided"
-
-    lowest = bisect_left(range(len(every)), True, key=lambda place: at(place).ends[0] <= 0)
-    above = bisect_left(range(len(every)), True, key=lambda place: at(place).ends[1] < 0)
+    lowest = bisect_left(every, True, key=lambda mark: rate_at(mark).ends[0] <= 0)
+    above = bisect_left(every, True, key=lambda mark: rate_at(mark).ends[1] < 0)
     rates = np.array([(vector >= mark).mean() for mark in every])
     moved = np.array([((vector >= mark) != (old > 0)).sum() for mark in every])
-    nearest = at(int(np.argmin(np.abs(rates - old.mean()).round(12))))
+    nearest = rate_at(every[int(np.argmin(np.abs(rates - old.mean()).round(12)))])
     in_range = every[lowest:above]
     low, high = (in_range[0], in_range[-1]) if in_range else (nearest.mark, nearest.mark)
     not_kept = np.where(old > 0, vector < low, vector >= high)
@@ -191,9 +176,32 @@ def kept_mark(
         lowest=in_range[0] if in_range else None,
         highest=in_range[-1] if in_range else None,
         not_kept=not_kept,
-        fewest=at(int(np.argmin(moved))),
-        marks=() if marks is None else tuple(map(at, range(len(every)))),
-        answer=answer_at(nearest),
-        at_old=None if old_mark is None else at_mark(old_mark - _ROUNDING),
+        fewest=rate_at(every[int(np.argmin(moved))]),
+        marks=() if marks is None else tuple(map(rate_at, every)),
+        answer=_answer(nearest, every, rate_at, within),
+        at_old=None if old_mark is None else rate_at(old_mark - _ROUNDING),
         clusters=count,
     )
+
+
+def _rate_at(
+    scores: _Floats, passed: _Floats, codes: NDArray[np.intp], clusters: int, mark: float
+) -> MarkRate:
+    """What passes at a mark."""
+    new = (scores >= mark).astype(np.float64)
+    totals, sizes = cluster_sums([new - passed], codes, clusters)
+    lost, gained = int((passed > new).sum()), int((new > passed).sum())
+    rate, ends = float(new.mean()), bounded_ends(totals, sizes)
+    return MarkRate(mark, rate, float((new - passed).mean()), ends, lost, gained)
+
+
+def _answer(
+    nearest: MarkRate, marks: Sequence[float], rate_at: Callable[[float], MarkRate], within: float
+) -> MarkAnswer:
+    """Whether the rate is kept within a distance; see the module."""
+    most = within + _ROUNDING
+    if max(abs(end) for end in nearest.ends) <= most:
+        return "kept"
+    not_above = bisect_left(marks, True, key=lambda mark: rate_at(mark).ends[0] <= most)
+    below = bisect_left(marks, True, key=lambda mark: rate_at(mark).ends[1] < -most)
+    return "not kept" if not_above >= below else "undecided"

@@ -297,6 +297,8 @@ def test_without_ray_the_option_says_what_to_install(
     server: FastServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    # What the command sets for a cluster's processes ends with the test.
+    monkeypatch.setattr(os, "environ", os.environ.copy())
     job_of(server)
     given = ["record", "parity.suite.toml", "--judge-name", "embedded:clean", "--ray"]
     assert main(given) == 2

@@ -32,8 +32,9 @@ _ANYWHERE: Final = re.compile(
 _PARTS: Final = frozenset(
     "KEY KEYS AUTH AUTHORIZATION PASS PWD PAT CREDS JWT DSN WEBHOOK SIGNATURE SESSION".split()
 )
-# The working directory; and an organisation, which is not a credential but private.
-_NOT: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})
+# The working directory, a socket, how Ray asks for its token; and an organisation, which is not a
+# credential but private.
+_NOT: Final = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK", "RAY_AUTH_MODE"})
 _ORGANISATION: Final = re.compile(r"OPENAI_(?:ORG|PROJECT)|ORGANI[SZ]ATION_ID$")
 _BOOLEAN: Final = frozenset("true false yes no on off none null enabled disabled".split())
 _NUMBER: Final = re.compile(r"[-+]?[\d_.,: ]+(?:e[-+]?\d+)?", re.IGNORECASE)

@@ -473,7 +473,7 @@ def test_variables_that_are_named_like_a_credential(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["HOME", "PWD", "MONKEYS", "AUTHOR", "KEYBOARD", "PATH", "COMPASS"]
+    "name", ["HOME", "PWD", "MONKEYS", "AUTHOR", "KEYBOARD", "PATH", "COMPASS", "RAY_AUTH_MODE"]
 )
 def test_variables_that_are_not(name: str) -> None:
     assert list(environment_credentials({name: "abcdefghijkl"})) == []

@@ -25,7 +25,7 @@ from unittest import mock
 
 from reporting import Bar, conclude, print_table
 
-from pytest_judgesense import Judge, measure
+from pytest_judgesense import declared_judge, measure
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.proving import Proof
 
@@ -138,9 +138,9 @@ def judges_of(folder: Path, url: str) -> dict[str, JudgeSpec]:
     import bench_judges  # type: ignore[import-not-found]
 
     return {
-        "a function": Judge("sync", bench_judges.judge),
-        "an async function": Judge("async", bench_judges.ajudge),
-        "a provider": Judge("http", provider="openai", model="model-1", base_url=url),
+        "a function": declared_judge("sync", bench_judges.judge),
+        "an async function": declared_judge("async", bench_judges.ajudge),
+        "a provider": declared_judge("http", provider="openai", model="model-1", base_url=url),
     }
 
 

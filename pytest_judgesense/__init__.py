@@ -1,10 +1,11 @@
 """Regression tests for LLM judges: measure a judge, gate it, print its datasheet.
 
 The plugin needs no import. The exports are for Python code: `Judge` declares a judge in
-``conftest.py``; `measure` measures judges without a pytest session; `read_datasheet` reads what
-was measured from a file; `compare_judges` compares judges by their outcomes on the same trials and
-gives the ranks that each may have. `AskableJudge`, `JudgeCheck` and `JudgeDatasheet` are the types
-of the fixtures ``judge``, ``judge_check`` and ``judge_datasheet``, for the annotations of tests.
+``conftest.py``, and is the type of the fixture ``judge``; `measure` measures judges without a
+pytest session; `read_datasheet` reads what was measured from a file; `compare_judges` compares
+judges by their outcomes on the same trials and gives the ranks that each may have. `JudgeCheck` and
+`JudgeDatasheet` are the types of the fixtures ``judge_check`` and ``judge_datasheet``, for the
+annotations of tests.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pytest_judgesense.api import measure
     from pytest_judgesense.commands.report import read_datasheet
-    from pytest_judgesense.judges.judge_table import Judge
-    from pytest_judgesense.plugin.fixture_values import AskableJudge, JudgeCheck, JudgeDatasheet
+    from pytest_judgesense.judges.judge import Judge
+    from pytest_judgesense.plugin.fixture_values import JudgeCheck, JudgeDatasheet
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "AskableJudge",
     "Judge",
     "JudgeCheck",
     "JudgeDatasheet",
@@ -35,8 +35,7 @@ __all__ = [
 # pytest imports this package in every run, so heavy modules are imported only when used.
 _FIXTURES: Final = "pytest_judgesense.plugin.fixture_values"
 _MODULES: Final = {
-    "AskableJudge": _FIXTURES,
-    "Judge": "pytest_judgesense.judges.judge_table",
+    "Judge": "pytest_judgesense.judges.judge",
     "JudgeCheck": _FIXTURES,
     "JudgeDatasheet": _FIXTURES,
     "compare_judges": "pytest_judgesense.stats.ranks",

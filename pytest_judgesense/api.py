@@ -29,6 +29,7 @@ from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.client import is_embedded
+from pytest_judgesense.judges.judge import Judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.readable import BY_OPTION
@@ -69,7 +70,7 @@ from pytest_judgesense.trial import Judgment, Trial
 if TYPE_CHECKING:
     import pandas as pd
 
-_JudgeLike: TypeAlias = str | JudgeSpec | JudgeFunction
+_JudgeLike: TypeAlias = str | Judge | JudgeSpec | JudgeFunction
 _SuiteLike: TypeAlias = str | Path | Suite
 # Called with the trials to be asked; what it returns is called with each judgment.
 Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Judgment], None]]
@@ -345,7 +346,7 @@ def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
         if isinstance(one, str):
             (spec,) = resolve_judges([one], declared, {}, (), registry.providers)
         else:
-            spec = one if isinstance(one, JudgeSpec) else _of_function(one)
+            spec = _spec_of(one)
             spec = in_project(spec, Path.cwd())
         if spec.slug in found:
             raise UsageError(
@@ -355,7 +356,11 @@ def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
     return list(found.values())
 
 
-def _of_function(given: Any) -> JudgeSpec:
+def _spec_of(given: Any) -> JudgeSpec:
+    if isinstance(given, JudgeSpec):
+        return given
+    if isinstance(given, Judge):
+        return given.spec
     name = str(getattr(given, "__name__", ""))
     if not callable(given) or not name.isidentifier():
         raise UsageError(
@@ -364,9 +369,9 @@ def _of_function(given: Any) -> JudgeSpec:
             expected="a name, provider:model, a function, or a Judge",
             remedy='give it a name: measure(Judge("NAME", function), ...)',
         )
-    from pytest_judgesense.judges.judge_table import Judge
+    from pytest_judgesense.judges.judge_table import declared_judge
 
-    return Judge(name, given)
+    return declared_judge(name, given)
 
 
 def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[CheckLine]:

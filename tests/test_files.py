@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 
 ROOT = Path(__file__).parents[1]
 # https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file
@@ -80,5 +80,5 @@ def test_names_are_allowed_on_windows() -> None:
     "name", ["con", "NUL", "aux.1", "COM1", "lpt9.x", "prn", "a/b:c", "a. ", "."]
 )
 def test_the_folder_of_a_judge_may_be_called_so_on_windows(name: str) -> None:
-    slug = Judge(name, provider="openai", model="m").slug
+    slug = declared_judge(name, provider="openai", model="m").slug
     assert _allowed(slug), slug

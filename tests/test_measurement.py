@@ -14,7 +14,7 @@ import pytest
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import BrokenCassette, MissingRecording, StaleRecording, UsageError
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.judges.judge_table import Judge, judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.endpoint import serving
@@ -255,7 +255,7 @@ def test_a_function_is_recorded_at_the_call_and_replayed_without_it(
             asked.append(messages)
             return str(function(messages))
 
-    judge = Judge("mine", counted)
+    judge = declared_judge("mine", counted)
     live = measured(judge, suite, recordings(suite, tmp_path), "record")
     assert len(asked) == 6
     again = measured(judge, suite, recordings(suite, tmp_path))
@@ -475,7 +475,7 @@ def test_a_judge_with_prompts_of_its_own_is_measured_under_them(tmp_path: Path) 
         seen.append(messages[-1]["content"])
         return "tie"
 
-    judge = replace(Judge("mine", listening), prompts=Prompts(pairwise=own))
+    judge = replace(declared_judge("mine", listening), prompts=Prompts(pairwise=own))
     found = measured(judge, few("vacuum", 1), recordings(few("vacuum", 1), tmp_path), "record")
     assert len(seen) == 2
     assert all(" or " in prompt and prompt.endswith("A, B or tie.") for prompt in seen)

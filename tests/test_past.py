@@ -13,7 +13,7 @@ from pytest_judgesense.asking import UNRESTRICTED
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.remembered import NoReturns, recorded_trials, remembered
 from pytest_judgesense.judges.resolving import declared_judges, judge_from_name
@@ -104,21 +104,21 @@ def verdicts(judgments: Mapping[str, object]) -> dict[str, object]:
 def test_the_recording_at_a_revision_is_the_measurement_that_was_made(
     root: Path, tmp_path: Path
 ) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     then = record(root, judge)
     commit(root)
     # The prompt and the judge change; old code and old prompt are needed by nobody.
     suite = root / "suites" / "parity.suite.toml"
     suite.write_text(SUITE.replace("Is {{number}} even?", "Is the number {{number}} even, friend?"))
     (root / "cassettes" / "mine" / "parity.jsonl").unlink()
-    past = past_of(root, tmp_path / "then", Judge("mine", lambda _: "NO"))
+    past = past_of(root, tmp_path / "then", declared_judge("mine", lambda _: "NO"))
     assert past.measured.side.estimates == then.estimates
     assert verdicts(past.measured.side.by_id) == {j.trial.id: j.outcome for j in then.judgments}
     assert past.notices == ()
 
 
 def test_a_broken_file_of_then_is_named_as_git_names_it(root: Path, tmp_path: Path) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     record(root, judge)
     write(root, '{"id": "p0", "number": {"of": 0}, "label": "YES"}\n')
     commit(root)
@@ -134,7 +134,7 @@ def write(root: Path, numbers: str) -> None:
 
 
 def test_items_that_are_edited_gone_and_new_are_counted(root: Path, tmp_path: Path) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     record(root, judge)
     commit(root)
     numbers = NUMBERS.replace('"number": "1"', '"number": "11"').splitlines(keepends=True)
@@ -159,7 +159,7 @@ def test_items_that_are_edited_gone_and_new_are_counted(root: Path, tmp_path: Pa
 def test_items_are_found_under_other_ids_in_another_order_in_a_renamed_suite(
     root: Path, tmp_path: Path
 ) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     then = record(root, judge)
     commit(root)
     write(root, "".join(reversed(NUMBERS.replace('"p', '"q').splitlines(keepends=True))))
@@ -178,7 +178,7 @@ def verdicts_of(measurement: Measurement) -> dict[str, object]:
 
 
 def test_a_corrected_label_is_no_change_of_the_judge(root: Path, tmp_path: Path) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     record(root, judge)
     commit(root)
     corrected = NUMBERS.replace('"number": "2", "label": "YES"', '"number": "2", "label": "NO"')
@@ -199,7 +199,7 @@ def test_a_corrected_label_is_no_change_of_the_judge(root: Path, tmp_path: Path)
 
 
 def test_a_label_that_was_removed_counts_as_it_was(root: Path, tmp_path: Path) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     record(root, judge)
     commit(root)
     write(root, NUMBERS.replace('"number": "2", "label": "YES"', '"number": "2"'))
@@ -240,7 +240,7 @@ def test_the_judge_is_that_of_then_where_its_requests_models_and_settings_are(
 
 
 def test_nothing_in_common_is_one_error(root: Path, tmp_path: Path) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     record(root, judge)
     commit(root)
     write(root, NUMBERS.replace('"p', '"q').replace('"number": "', '"number": "1'))
@@ -250,7 +250,7 @@ def test_nothing_in_common_is_one_error(root: Path, tmp_path: Path) -> None:
 
 def test_what_was_not_there_is_not_compared(root: Path, tmp_path: Path) -> None:
     commit(root)
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     with pytest.raises(NotCompared, match="judge mine on suite parity was not recorded at HEAD"):
         past_of(root, tmp_path / "then", judge)
     (root / "suites" / "new.suite.toml").write_text(SUITE.replace('"parity"', '"new"'))
@@ -260,7 +260,7 @@ def test_what_was_not_there_is_not_compared(root: Path, tmp_path: Path) -> None:
 
 
 def test_a_suite_that_was_moved_is_the_suite_of_its_old_place(root: Path, tmp_path: Path) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     record(root, judge)
     commit(root)
     (root / "suites").rename(root / "moved")
@@ -279,7 +279,7 @@ def test_a_suite_that_was_moved_is_the_suite_of_its_old_place(root: Path, tmp_pa
 
 
 def test_a_recording_without_returns_says_what_to_do(root: Path) -> None:
-    judge = Judge("mine", says_no_to_two)
+    judge = declared_judge("mine", says_no_to_two)
     record(root, judge)
     path = root / "cassettes" / "mine" / "parity.jsonl"
     lines = [

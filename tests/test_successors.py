@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.revision import Revision
 from pytest_judgesense.successors import Declared, RecordedThen, Successors
@@ -44,7 +44,7 @@ def today(
 
 
 def judge(name: str, was: str = "") -> JudgeSpec:
-    return replace(Judge(name, print), was=was)
+    return replace(declared_judge(name, print), was=was)
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ from pytest_judgesense import plugin
 from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.commands.schema_pages import SCHEMA_PAGES, code, schema_page, table
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.judge import Judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.plugin import hookspecs
-from pytest_judgesense.plugin.fixture_values import AskableJudge, JudgeDatasheet
+from pytest_judgesense.plugin.fixture_values import JudgeDatasheet
 from pytest_judgesense.plugin.options import OPTIONS
 
 DOCS = schemas.DOCS
@@ -111,7 +112,7 @@ def fixtures_page() -> Iterator[str]:
     """Fixtures and hooks."""
     yield "A test with one of the fixtures runs once for each judge;"
     yield "see [checks.md](../checks.md).\n"
-    gives = {"judge_datasheet": (JudgeDatasheet,), "judge": (AskableJudge, Reply)}
+    gives = {"judge_datasheet": (JudgeDatasheet,), "judge": (Judge, Reply)}
     for name in sorted(name for name in plugin.__all__ if not name.startswith("_")):
         yield f"## `{name}`\n"
         yield from document(getattr(plugin, name))

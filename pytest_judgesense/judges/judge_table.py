@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -289,16 +288,14 @@ def judge_from_table(
     return JudgeSpec(name=name, api=api, folder=folder, **settings | resolved)
 
 
-def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> JudgeSpec:
-    """A judge, to be returned from ``pytest_judgesense_judges`` in a ``conftest.py``.
-
-    Args:
-        name: how tests and reports call it.
-        function: any function, sync or async. It takes the messages (a list of ``{"role": ...,
-            "content": ...}``), or fields of the suite by the names of its parameters or by
-            ``arguments``; it returns a text, a label, a bool, an Enum, a number or a dictionary.
-        settings: the keys of a table ``[tool.judgesense.judges.<name>]``; ``provider`` may be a
-            `Provider` itself.
+def declared_judge(
+    name: str,
+    function: JudgeFunction | None = None,
+    source: Path | None = None,
+    /,
+    **settings: Any,
+) -> JudgeSpec:
+    """The judge that Python code declares, see `Judge`; ``source`` is the file of that code.
 
     Raises:
         UsageError: a setting is unknown or wrong.
@@ -310,8 +307,6 @@ def Judge(name: str, function: JudgeFunction | None = None, **settings: Any) -> 
         table = {"provider": "callable", "model": "given:function", **settings}
         spec = judge_from_table(name, table, Path())
         model = target if "model" not in settings else spec.model
-        # What it is made with stands there: a part of a function, an object.
-        source = Path(sys._getframe(1).f_code.co_filename).resolve()
         return replace(spec, model=model, function=function, folder=None, source=source)
     provider = settings.get("provider")
     if isinstance(provider, Provider):

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
@@ -23,6 +23,7 @@ from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.errors import JudgeError, JudgesenseError, UsageError, unknown_name
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.judges.client import open_client
+from pytest_judgesense.judges.judge import Judge, Prompt
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -34,8 +35,6 @@ from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.plugin.suite_names import command_of, nodeid_of
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Failed
-
-_Prompt: TypeAlias = str | Sequence[Mapping[str, str]]
 
 
 class JudgeCheck:
@@ -122,15 +121,10 @@ class JudgeDatasheet:
         return measurements.shown(self._judge, loaded).estimates
 
 
-class AskableJudge:
-    """A judge to be asked by a test; the n-th question of a test is replayed as its n-th.
-
-    Attributes:
-        name: name of the judge.
-    """
+class AskableJudge(Judge):
+    """A judge to be asked by a test; the n-th question of a test is replayed as its n-th."""
 
     def __init__(self, spec: JudgeSpec, run: Run, cassette: Cassette, test: str) -> None:
-        self.name = spec.name
         self._spec, self._run = spec, run
         self._cassette, self._test = cassette, test
         self._asked = 0
@@ -139,11 +133,8 @@ class AskableJudge:
         self._open = ExitStack()
         self._left: list[Future[Reply]] = []
 
-    def __repr__(self) -> str:
-        return f"AskableJudge({self.name!r})"
-
     @without_frames
-    def ask(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+    def ask(self, prompt: Prompt) -> Reply:
         """The reply to a prompt or to whole messages.
 
         Raises:
@@ -157,7 +148,7 @@ class AskableJudge:
         finally:
             self._intercept_no_more()
 
-    async def ask_async(self, prompt: str | Sequence[Mapping[str, str]]) -> Reply:
+    async def ask_async(self, prompt: Prompt) -> Reply:
         """`ask`, for ``async def`` tests; several questions may run concurrently."""
         __tracebackhide__ = True
         question: Future[Reply] | None = None
@@ -202,12 +193,12 @@ class AskableJudge:
             if not self._under_way:
                 self._open.close()
 
-    def _question(self, prompt: _Prompt) -> Coroutine[Any, Any, Reply]:
+    def _question(self, prompt: Prompt) -> Coroutine[Any, Any, Reply]:
         # Numbered now: the order of the questions is the test's, that of the answers is not.
         self._asked += 1
         return self._ask(f"{self._test}/q{self._asked}", prompt)
 
-    async def _ask(self, trial: str, prompt: _Prompt) -> Reply:
+    async def _ask(self, trial: str, prompt: Prompt) -> Reply:
         messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
         async with open_client(
             # The test gets the reply as it came: it is not repaired.

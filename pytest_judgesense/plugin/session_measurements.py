@@ -31,6 +31,7 @@ from pytest_judgesense.errors import (
 )
 from pytest_judgesense.judges.client import imported
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
+from pytest_judgesense.judges.judge import Judge
 from pytest_judgesense.judges.loop import AskingLoop, current_runner
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import (
@@ -137,13 +138,13 @@ class Measurements:
         objects: dict[str, JudgeSpec] = {}
         for returned in self._config.hook.pytest_judgesense_judges(config=self._config):
             for judge in returned or ():
-                if not isinstance(judge, JudgeSpec):
+                if not isinstance(judge, Judge):
                     raise UsageError(
                         "pytest_judgesense_judges returned something that is not a judge",
                         found=repr(judge),
                         expected="a list of pytest_judgesense.Judge",
                     )
-                objects[judge.name] = judge
+                objects[judge.name] = judge.spec
         providers = self.registry.providers
         declared = declared_judges(start, providers)
         judges = resolve_judges(

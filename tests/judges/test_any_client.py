@@ -29,7 +29,7 @@ from pytest_judgesense.cassettes.opening import open_cassette
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.judges.client import open_client
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 
@@ -68,7 +68,7 @@ def _ask(
 ) -> list[str]:
     """The replies of all trials, asked together on one tape, as a measurement does."""
     tape = open_cassette(path, mode)  # type: ignore[arg-type]
-    found = _replies(Judge("mine", judge, **settings), tape, trials)
+    found = _replies(declared_judge("mine", judge, **settings), tape, trials)
     tape.finish(sorted(tape.trials))
     return found
 
@@ -415,8 +415,8 @@ def test_a_module_level_async_client_serves_recording_and_replay(
         return answer.choices[0].message.content or ""
 
     async def session() -> None:
-        live = await _asked(Judge("mine", judge), RecordingCassette(path))
-        assert await _asked(Judge("mine", judge), ReplayingCassette(path)) == live
+        live = await _asked(declared_judge("mine", judge), RecordingCassette(path))
+        assert await _asked(declared_judge("mine", judge), ReplayingCassette(path)) == live
         await client.close()
 
     asyncio.run(session())
@@ -464,7 +464,7 @@ def test_what_a_module_fetches_while_it_is_imported_belongs_to_no_trial(
     for mode in ("record", "replay"):
         name = f"fetches_in_{mode}"
         (tmp_path / f"{name}.py").write_text(FETCHES.format(url=served.url))
-        spec = Judge("mine", provider="callable", model=f"{name}:judge")
+        spec = declared_judge("mine", provider="callable", model=f"{name}:judge")
         tape = open_cassette(path, mode)  # type: ignore[arg-type]
         found.append(_replies(spec, tape))
         tape.finish(sorted(tape.trials))
@@ -495,7 +495,7 @@ def test_nor_does_it_if_a_trial_imports_the_module(
             f"{form} judge(messages):\n    import {name}\n    return {name}.judge(messages)", names
         )
         tape = open_cassette(path, mode)  # type: ignore[arg-type]
-        replies = _replies(Judge("mine", names["judge"]), tape, trials)
+        replies = _replies(declared_judge("mine", names["judge"]), tape, trials)
         found.append(dict(zip(trials, replies, strict=True)))
         tape.finish(sorted(tape.trials))
         fetched = sys.modules.pop(name).FETCHED

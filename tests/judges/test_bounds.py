@@ -24,7 +24,7 @@ from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.cassettes.interception import intercepting
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.judges.client import open_client
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.loop import AskingLoop, LoopThread
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import ANTHROPIC, OPENAI
@@ -70,7 +70,7 @@ def _ask(
 
 
 def _openai(url: str, **settings: Any) -> JudgeSpec:
-    return Judge(
+    return declared_judge(
         "mine", provider="openai", model="m", base_url=url, **{"max_retries": 0, **settings}
     )
 
@@ -147,11 +147,11 @@ def _sleeping(stop: threading.Event) -> dict[str, Callable[..., Any]]:
 def test_a_callable_that_does_not_return_is_a_failed_trial(
     loop: AskingLoop, stop: threading.Event, tmp_path: Path, how: str
 ) -> None:
-    judge = Judge("mine", _sleeping(stop)[how], timeout_s=0.3)
+    judge = declared_judge("mine", _sleeping(stop)[how], timeout_s=0.3)
     answers = _ask(loop, judge, tmp_path / "c.jsonl", ["p", "q"])
     assert [_reason(answer) for answer in answers] == ["no return within 0.3 s (timeout_s)"] * 2
     # The loop that asks goes on, for this judge and for others.
-    (answer,) = _ask(loop, Judge("other", lambda _: "NO"), tmp_path / "other.jsonl")
+    (answer,) = _ask(loop, declared_judge("other", lambda _: "NO"), tmp_path / "other.jsonl")
     assert answer.reply == Reply("NO")
 
 
@@ -188,7 +188,9 @@ def test_calls_that_hang_take_no_thread_from_those_that_do_not(
 
     # Eight hang where four may be under way: a pool of four threads would serve nobody after them.
     prompts = [f"hang {n}" for n in range(8)] + ["fine"]
-    answers = _ask(loop, Judge("mine", judge, timeout_s=0.1), tmp_path / "c.jsonl", prompts)
+    answers = _ask(
+        loop, declared_judge("mine", judge, timeout_s=0.1), tmp_path / "c.jsonl", prompts
+    )
     assert answers[-1].reply == Reply("YES")
 
 
@@ -196,7 +198,7 @@ def test_a_judge_that_never_returns_keeps_a_bounded_number_of_threads(
     loop: AskingLoop, stop: threading.Event, tmp_path: Path
 ) -> None:
     before = threading.active_count()
-    spec = Judge("mine", _sleeping(stop)["never_returns"], timeout_s=0.02)
+    spec = declared_judge("mine", _sleeping(stop)["never_returns"], timeout_s=0.02)
     answers = _ask(loop, spec, tmp_path / "c.jsonl", [str(n) for n in range(40)])
     assert _reason(answers[-1]) == "not called: 32 calls of judges have not returned (timeout_s)"
     assert threading.active_count() - before <= 32 + 2  # and the threads of the two loops
@@ -223,7 +225,7 @@ def test_what_a_callable_returns_too_late_is_not_recorded(
 
     path = tmp_path / "c.jsonl"
     with playing(play) as url:
-        (answer,) = _ask(loop, Judge("mine", judge, timeout_s=0.3), path)
+        (answer,) = _ask(loop, declared_judge("mine", judge, timeout_s=0.3), path)
         released.set()
         assert done.wait(10)
     assert _reason(answer).startswith("no return within")
@@ -274,7 +276,7 @@ def test_a_callable_that_ends_in_an_odd_way_fails_its_trial_alone(
     names: dict[str, Any] = {}
     exec(f"{ENDING}\ncalls = []\n{form} judge(messages):\n    calls.append(1)\n"
          f"    if len(calls) == 2:\n        {body}\n    return Tricky('YES')", names)  # fmt: skip
-    judge = Judge("mine", names["judge"], timeout_s=20)
+    judge = declared_judge("mine", names["judge"], timeout_s=20)
     first, second, third = _ask(loop, judge, tmp_path / "c.jsonl", ("a", "b", "c"))
     assert _reason(second).startswith(reason)
     assert [first.reply, third.reply] == [Reply("YES")] * 2
@@ -294,7 +296,7 @@ def test_a_callable_that_cancels_its_own_task_fails_its_trial_alone(
             await asyncio.sleep(1)
         return "YES"
 
-    mine = Judge("mine", judge, timeout_s=20)
+    mine = declared_judge("mine", judge, timeout_s=20)
     first, second, third = _ask(loop, mine, tmp_path / "c.jsonl", ("a", "b", "c"))
     assert _reason(second) == "RuntimeError: the judge raised CancelledError"
     assert [first.reply, third.reply] == [Reply("YES")] * 2
@@ -449,7 +451,9 @@ def test_an_endless_body_ends_at_the_limit_for_clients_of_other_people(
             sent[0] += 0x10000
 
     with playing(play) as url:
-        spec = Judge("mine", lambda messages: client(url), max_body_bytes=1_000_000, timeout_s=20)
+        spec = declared_judge(
+            "mine", lambda messages: client(url), max_body_bytes=1_000_000, timeout_s=20
+        )
         (answer,) = _ask(loop, spec, tmp_path / "c.jsonl")
         assert connections_to(urlsplit(url).port) == []
     assert _reason(answer) == "a body is larger than max_body_bytes = 1000000, on the wire"
@@ -476,7 +480,7 @@ def test_a_body_that_breaks_off_leaves_no_connection_to_clients_of_other_people(
         connection.shutdown(socket.SHUT_WR)
 
     with playing(play) as url:
-        (answer,) = _ask(loop, Judge("mine", judge, timeout_s=20), tmp_path / "c.jsonl")
+        (answer,) = _ask(loop, declared_judge("mine", judge, timeout_s=20), tmp_path / "c.jsonl")
         assert isinstance(answer.reply, Failed)
         assert kept
         assert connections_to(urlsplit(url).port) == []
@@ -490,10 +494,10 @@ def test_the_limit_holds_for_clients_of_other_people(
         return client(url)
 
     with playing(lambda c, _: c.sendall(response(b" " * 2001))) as url:
-        spec = Judge("mine", judge, max_body_bytes=2000, timeout_s=20)
+        spec = declared_judge("mine", judge, max_body_bytes=2000, timeout_s=20)
         (answer,) = _ask(loop, spec, tmp_path / "c.jsonl")
         assert _reason(answer) == "a body is larger than max_body_bytes = 2000, on the wire"
-        fits = Judge("fits", judge, max_body_bytes=2001, timeout_s=20)
+        fits = declared_judge("fits", judge, max_body_bytes=2001, timeout_s=20)
         assert _ask(loop, fits, tmp_path / "d.jsonl")[0].reply == Reply(" " * 2001)
 
 
@@ -503,11 +507,11 @@ def test_a_function_returns_no_more_than_its_limit(
     def judge(messages: object) -> str:
         return "\x01" * 2000
 
-    (answer,) = _ask(loop, Judge("long", judge, max_body_bytes=1999), tmp_path / "c.jsonl")
+    (answer,) = _ask(loop, declared_judge("long", judge, max_body_bytes=1999), tmp_path / "c.jsonl")
     assert _reason(answer) == "a body is larger than max_body_bytes = 1999, returned"
     # It fits, and its line would not: each character is written as six.
     monkeypatch.setenv("JUDGESENSE_LIMITS", "line_bytes=12000")
-    (answer,) = _ask(loop, Judge("fits", judge, max_body_bytes=2000), tmp_path / "d.jsonl")
+    (answer,) = _ask(loop, declared_judge("fits", judge, max_body_bytes=2000), tmp_path / "d.jsonl")
     assert "is too long for a line" in _reason(answer)
     assert requests_in(tmp_path / "d.jsonl") == []
 

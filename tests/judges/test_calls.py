@@ -14,7 +14,7 @@ from pytest_judgesense.checks.judgment_words import judgment_words, spent_lines
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.calls import calls_of, first_calls, identity_of, judgment_of
 from pytest_judgesense.judges.client import unasked_endpoint
-from pytest_judgesense.judges.judge_table import Judge, judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name, resolve_judges
@@ -275,8 +275,8 @@ def test_another_judge_repairs_by_its_declared_name_or_as_provider_and_model() -
 
 def test_python_functions_neither_repair_nor_are_repaired() -> None:
     with pytest.raises(UsageError, match="brings its replies into form itself"):
-        Judge("f", lambda _: "A", repair=True)
-    objects = {"f": Judge("f", lambda _: "A"), "mine": _judge(repair={"judge": "f"})}
+        declared_judge("f", lambda _: "A", repair=True)
+    objects = {"f": declared_judge("f", lambda _: "A"), "mine": _judge(repair={"judge": "f"})}
     with pytest.raises(UsageError, match="cannot have its replies repaired by 'f'"):
         resolve_judges(["mine"], {}, objects)
 
@@ -331,7 +331,7 @@ def test_a_model_that_reasons_is_sent_the_temperature_and_may_refuse_it(grid: Su
 
 def test_a_python_function_cannot_be_asked_at_a_temperature(grid: Suite) -> None:
     with pytest.raises(UsageError, match="cannot be asked at the temperatures of suite grid"):
-        judge_for_suite(Judge("f", lambda _: "A"), grid)
+        judge_for_suite(declared_judge("f", lambda _: "A"), grid)
 
 
 def test_top_p_and_a_declined_seed_belong_to_what_a_judge_is(grid: Suite) -> None:

@@ -25,7 +25,7 @@ from pytest_judgesense.errors import (
     UsageError,
 )
 from pytest_judgesense.judges.client import Client, one_call, open_client
-from pytest_judgesense.judges.judge_table import Judge, judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import function_of, key_of
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -408,7 +408,7 @@ def _returns_awaitable(messages: list[dict[str, str]]) -> Awaitable[str]:
 def test_a_callable_without_http_is_recorded_at_the_call_and_not_called_in_replay(
     path: Path, function: Callable[..., Any], text: str
 ) -> None:
-    (live,) = _ask(Judge("house", function), path, "record")
+    (live,) = _ask(declared_judge("house", function), path, "record")
     assert live.reply == Reply(text)
     assert live.latency_s is not None
 
@@ -416,7 +416,7 @@ def test_a_callable_without_http_is_recorded_at_the_call_and_not_called_in_repla
         raise AssertionError("replay needs no model")
 
     # The same name, for a recording is of a function by its name.
-    replaying = Judge("house", gone, model=Judge("house", function).model)
+    replaying = declared_judge("house", gone, model=declared_judge("house", function).model)
     (replayed,) = _ask(replaying, path, "replay")
     assert replayed == Answer(Reply(text))
 
@@ -429,7 +429,7 @@ def test_a_synchronous_callable_that_permits_it_is_called_several_times_at_once(
         return "met"
 
     trials = {f"s/i{i}/t/ab/r1": MESSAGES for i in range(3)}
-    answers = _ask(Judge("house", meeting, concurrency=3), path, "record", trials)
+    answers = _ask(declared_judge("house", meeting, concurrency=3), path, "record", trials)
     assert [_reply(answer).text for answer in answers] == ["met"] * 3
 
 
@@ -442,7 +442,7 @@ def test_a_synchronous_callable_runs_in_the_context_of_its_caller(path: Path) ->
 
     token = _STATE.set("kept")
     try:
-        assert _reply(_ask(Judge("house", reading), path, "record")[0]).text == "kept"
+        assert _reply(_ask(declared_judge("house", reading), path, "record")[0]).text == "kept"
     finally:
         _STATE.reset(token)
 
@@ -454,7 +454,7 @@ def test_a_callable_cannot_change_the_messages_of_others(path: Path) -> None:
         return "A"
 
     before = json.dumps(MESSAGES)
-    _ask(Judge("house", greedy), path, "record")
+    _ask(declared_judge("house", greedy), path, "record")
     assert json.dumps(MESSAGES) == before
 
 
@@ -464,7 +464,7 @@ def test_what_a_callable_does_to_its_messages_is_not_what_is_recorded(path: Path
         messages.append({"role": "user", "content": "more"})
         return "A"
 
-    judge = Judge("house", greedy)
+    judge = declared_judge("house", greedy)
     _ask(judge, path, "record")
     assert _reply(_ask(judge, path, "replay")[0]).text == "A"
 
@@ -484,7 +484,7 @@ def test_http_of_a_callable_is_recorded_and_answers_its_replay(path: Path, kind:
                 reply = (await client.post(url, json=body)).json()
             return f"{reply['choices'][0]['message']['content']} after work"
 
-        judge = Judge("house", sync if kind == "sync" else asynchronous)
+        judge = declared_judge("house", sync if kind == "sync" else asynchronous)
         (live,) = _ask(judge, path, "record")
         assert len(server.asked) == 1
     assert _reply(live).text == "from http after work"
@@ -504,7 +504,7 @@ def test_a_callable_that_raises_is_a_failed_call_and_fails_again_on_replay(path:
         calls.append(messages)
         raise RuntimeError("no\n  weights")
 
-    judge = Judge("house", broken)
+    judge = declared_judge("house", broken)
     (answer,) = _ask(judge, path, "record")
     assert answer.reply == Failed("RuntimeError: no weights")
     assert _ask(judge, path, "replay")[0].reply == answer.reply
@@ -522,7 +522,7 @@ def test_a_callable_that_returns_no_verdict_is_an_error_that_names_it(
         return value
 
     with pytest.raises(JudgeError, match="judge 'house' returned no verdict") as caught:
-        _ask(Judge("house", wrong), path, "record")
+        _ask(declared_judge("house", wrong), path, "record")
     assert type(value).__name__ in caught.value.found
 
 
@@ -539,7 +539,7 @@ def test_a_callable_that_swallows_the_error_of_a_missing_recording_hides_nothing
                 return "B"
             return "A"
 
-        judge = Judge("house", stubborn)
+        judge = declared_judge("house", stubborn)
         assert _reply(_ask(judge, path, "record")[0]).text == "A"
         route.append("and its request has changed")
         with pytest.raises(StaleRecording):
@@ -552,7 +552,7 @@ def test_an_error_of_ours_inside_a_callable_is_no_failed_call(path: Path) -> Non
         raise UsageError("the house judge is set up wrongly")
 
     with pytest.raises(JudgesenseError, match="set up wrongly"):
-        _ask(Judge("house", misused), path, "record")
+        _ask(declared_judge("house", misused), path, "record")
 
 
 # --- importing a callable ----------------------------------------------------------------------
@@ -607,7 +607,7 @@ def test_the_latency_is_the_time_of_the_call(path: Path) -> None:
         time.sleep(0.05)
         return "A"
 
-    (answer,) = _ask(Judge("house", slow), path, "record")
+    (answer,) = _ask(declared_judge("house", slow), path, "record")
     assert answer.latency_s is not None
     assert 0.05 <= answer.latency_s < 5
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense import Judge
 from pytest_judgesense.cassettes.exchange import (
     CALL,
     CODE,
@@ -24,7 +25,7 @@ from pytest_judgesense.cassettes.matching import RecordedTrials
 from pytest_judgesense.cassettes.storage import read_lines, rewrite
 from pytest_judgesense.judges.code_digest import UNKNOWN, JudgeCode, code_change, not_run_again
 from pytest_judgesense.judges.code_files import ABSENT
-from pytest_judgesense.judges.judge_table import Judge, judge_from_table
+from pytest_judgesense.judges.judge_table import judge_from_table
 from tests.repository import git, repository
 
 TRIAL = "s/i/t/ab/r1"
@@ -131,7 +132,9 @@ class Asker:
     ids=["lambda", "partial", "decorated", "object", "method"],
 )
 def test_an_object_is_of_the_file_that_made_it(function: Any) -> None:
-    assert "tests/judges/test_code_digest.py" in json.loads(JudgeCode(Judge("x", function)).state())
+    assert "tests/judges/test_code_digest.py" in json.loads(
+        JudgeCode(Judge("x", function).spec).state()
+    )
 
 
 def test_what_a_replay_takes_without_running_the_function(tmp_path: Path) -> None:

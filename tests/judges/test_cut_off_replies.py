@@ -13,7 +13,7 @@ import pytest
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.judge_table import Judge, judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import ANY_FILES
@@ -199,7 +199,7 @@ def test_a_function_whose_replies_are_reasoning_alone_is_told_to_raise_max_token
     pairs: Suite, tmp_path: Path, by_sdk: Callable[[str], Function], body: dict[str, Any]
 ) -> None:
     with endpoint(answering(body)) as server:
-        judge = Judge("house", by_sdk(server.url))
+        judge = declared_judge("house", by_sdk(server.url))
         with pytest.raises(LimitReached) as stopped:
             measured(judge, pairs, tmp_path, "record", max_unparsed=2)
         recorded = measured(judge, pairs, tmp_path, "record", proves=True)
@@ -264,7 +264,7 @@ def test_an_error_after_a_reply_that_was_cut_off_stays_one(pairs: Suite, tmp_pat
             httpx.post(f"{server.url}/second", json={}).raise_for_status()
             return ""
 
-        found = measured(Judge("house", judge), pairs, tmp_path, "record")
+        found = measured(declared_judge("house", judge), pairs, tmp_path, "record")
     assert {type(judgment.outcome).__name__ for judgment in found.judgments} == {"Failed"}
 
 
@@ -287,7 +287,7 @@ def test_a_function_that_swallows_refused_requests_is_told(pairs: Suite, tmp_pat
             response = httpx.post(f"{server.url}/v1", json={"n": messages[-1]["content"]})
             return "A" if response.is_error else "B"
 
-        found = measured(Judge("house", judge), pairs, tmp_path, "record")
+        found = measured(declared_judge("house", judge), pairs, tmp_path, "record")
     (line,) = [line for line in found.notices if "all its requests failed" in line]
     assert line.startswith("4 verdicts came from the function although all its requests failed")
     assert line.endswith("HTTP 429, and A: let it raise the error")
@@ -295,4 +295,10 @@ def test_a_function_that_swallows_refused_requests_is_told(pairs: Suite, tmp_pat
 
 def test_a_function_that_scores_is_told_to_return_a_bool(pairs: Suite, tmp_path: Path) -> None:
     with pytest.raises(LimitReached, match=r"return a bool, such as score >= 0\.6"):
-        measured(Judge("house", lambda messages: 0.62), pairs, tmp_path, "record", max_unparsed=2)
+        measured(
+            declared_judge("house", lambda messages: 0.62),
+            pairs,
+            tmp_path,
+            "record",
+            max_unparsed=2,
+        )

@@ -29,7 +29,7 @@ from pytest_judgesense.errors import JudgeError, LimitReached
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.client import one_call, open_client, reply_in
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -482,7 +482,7 @@ def test_a_callables_own_client_is_believed_about_the_key(provider: Provider, pa
         raise AuthenticationError("invalid key")
 
     prompts = tuple(f"p{i}" for i in range(200))
-    answers = _ask(Judge("house", judge), path, prompts=prompts)
+    answers = _ask(declared_judge("house", judge), path, prompts=prompts)
     assert {type(answer) for answer in answers} == {JudgeError}
     assert len(called) <= 8  # those that were under way
 

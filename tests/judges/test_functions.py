@@ -22,7 +22,7 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, StaleRecording, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import binding_of, fields_of, refuse_one_wording, said_by
-from pytest_judgesense.judges.judge_table import Judge, judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.usage import is_cut_off, usage_and_settings
 from pytest_judgesense.measurement import Measurement, measure
@@ -66,7 +66,7 @@ def measured(
     loop = AskingLoop()
     try:
         tape = {suite.base: folder / "tape.jsonl"}
-        return measure(Judge("house", function, **settings), suite, tape, loop, mode=mode)
+        return measure(declared_judge("house", function, **settings), suite, tape, loop, mode=mode)
     finally:
         loop.close()
 
@@ -159,7 +159,7 @@ def test_the_wording_reaches_a_function_that_takes_it(tmp_path: Path) -> None:
 def test_a_function_of_one_value_that_is_no_field_takes_the_messages(
     function: Callable[..., Any], pairs: Suite
 ) -> None:
-    assert binding_of(function, Judge("house", function), pairs) is None
+    assert binding_of(function, declared_judge("house", function), pairs) is None
 
 
 def test_a_parameter_without_a_field_is_a_usage_error_that_shows_both_sides(pairs: Suite) -> None:
@@ -167,7 +167,7 @@ def test_a_parameter_without_a_field_is_a_usage_error_that_shows_both_sides(pair
         return "A"
 
     with pytest.raises(UsageError) as caught:
-        binding_of(judge, Judge("house", judge), pairs)
+        binding_of(judge, declared_judge("house", judge), pairs)
     error = caught.value
     assert error.what == "judge 'house' cannot be given what suite pairs has"
     assert error.found.endswith(
@@ -207,7 +207,7 @@ def test_a_function_without_parameters_is_refused_before_it_is_called(
         asked(judge, pairs, tmp_path)
     assert called == []
     assert "judge()" in caught.value.found
-    assert binding_of(lambda *given: "A", Judge("house", by_name), pairs) is None
+    assert binding_of(lambda *given: "A", declared_judge("house", by_name), pairs) is None
 
 
 @pytest.mark.parametrize(
@@ -218,14 +218,14 @@ def test_arguments_that_name_what_there_is_not_are_named(
     table: dict[str, str], named: str, pairs: Suite
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        binding_of(by_name, Judge("house", by_name, arguments=NAMES | table), pairs)
+        binding_of(by_name, declared_judge("house", by_name, arguments=NAMES | table), pairs)
     assert named in caught.value.found
 
 
 def test_arguments_the_wrong_way_round_are_detected(pairs: Suite) -> None:
     turned = {field: name for name, field in NAMES.items()}
     with pytest.raises(UsageError, match="arguments of judge 'house' is the wrong way") as caught:
-        binding_of(by_name, Judge("house", by_name, arguments=turned), pairs)
+        binding_of(by_name, declared_judge("house", by_name, arguments=turned), pairs)
     assert caught.value.remedy == (
         'write arguments = { question = "task", answer_a = "a", answer_b = "b" }'
     )
@@ -236,7 +236,7 @@ def test_a_text_alone_is_no_list_of_messages(pairs: Suite) -> None:
         return "A"
 
     with pytest.raises(UsageError, match="cannot be given"):
-        binding_of(judge, Judge("house", judge), pairs)
+        binding_of(judge, declared_judge("house", judge), pairs)
 
 
 def test_arguments_are_for_functions() -> None:
@@ -269,14 +269,14 @@ def _of_messages(messages: list[dict[str, str]]) -> str:
 def test_a_check_of_wordings_says_that_the_function_takes_none(tmp_path: Path) -> None:
     suite = loaded(tmp_path, CONTENT, [{"id": "one", "text": "x"}])
     with pytest.raises(UsageError) as caught:
-        refuse_one_wording(_of_text, Judge("house", _of_text), suite, ["jss_floor"])
+        refuse_one_wording(_of_text, declared_judge("house", _of_text), suite, ["jss_floor"])
     assert caught.value.what == (
         "jss_floor of suite tiny compares wordings, and judge 'house' takes none"
     )
     assert "_of_text(text), the same call under each of 2 wordings" in caught.value.found
     for function in (_of_text_and_wording, _of_messages):
-        refuse_one_wording(function, Judge("house", function), suite, ["jss_floor"])
-    refuse_one_wording(_of_text, Judge("house", _of_text), suite, [])
+        refuse_one_wording(function, declared_judge("house", function), suite, ["jss_floor"])
+    refuse_one_wording(_of_text, declared_judge("house", _of_text), suite, [])
 
 
 # --- what it returns -----------------------------------------------------------------------------
@@ -359,21 +359,21 @@ class Model(BaseModel):
     ],
 )
 def test_a_return_is_read_as_a_reply(value: object, space: DecisionSpace, verdict: str) -> None:
-    text = said_by(value, Judge("house", _of_text), space)
+    text = said_by(value, declared_judge("house", _of_text), space)
     assert parse_reply(text, space) == Verdict(verdict)
 
 
 def test_no_return_is_an_empty_reply() -> None:
-    assert said_by(None, Judge("house", _of_text), PAIRS) == ""
+    assert said_by(None, declared_judge("house", _of_text), PAIRS) == ""
 
 
 def test_a_member_without_a_name_is_its_value() -> None:
-    assert said_by(Slots(0), Judge("house", _of_text), PAIRS) == "0"
+    assert said_by(Slots(0), declared_judge("house", _of_text), PAIRS) == "0"
 
 
 def test_what_states_nothing_is_an_error_that_says_what_may_be_returned() -> None:
     with pytest.raises(JudgeError) as caught:
-        said_by(["A"], Judge("house", _of_text), PAIRS)
+        said_by(["A"], declared_judge("house", _of_text), PAIRS)
     assert caught.value.found == "a value of the type list"
     assert "a label, a bool, an Enum, a number, or a dictionary" in caught.value.expected
 

@@ -17,10 +17,9 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense import Judge
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.functions import module_of
-from pytest_judgesense.judges.judge_table import judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.resolving import declared_judges, function_of, judge_from_name
 
 OWN = """
@@ -135,7 +134,7 @@ def test_so_are_those_of_installed_packages() -> None:
 
 
 def test_code_may_give_what_a_table_may_not_name() -> None:
-    judge = Judge("j", functools.partial(os.path.join, "YES"))
+    judge = declared_judge("j", functools.partial(os.path.join, "YES"))
     assert judge.function is not None
     assert judge.model == "functools:partial"
 
@@ -148,7 +147,7 @@ def test_code_may_give_what_a_table_may_not_name() -> None:
         ("".join, "builtins"),
         (str.upper, "builtins"),
         (functools.partial(functools.partial(os.system)), os.system.__module__),
-        (Judge, "pytest_judgesense.judges.judge_table"),
+        (declared_judge, "pytest_judgesense.judges.judge_table"),
     ],
 )
 def test_the_module_that_defines_a_function(function: Callable[..., Any], module: str) -> None:

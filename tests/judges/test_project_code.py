@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.functions import missing_file_remedy
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.project_code import (
     code_folders,
     file_in,
@@ -233,7 +233,7 @@ def test_without_another_copy_the_editable_installation_is_what_is_installed(
 
 def test_installed_is_a_word_about_functions() -> None:
     with pytest.raises(UsageError, match="is declared wrongly") as caught:
-        Judge("mine", provider="openai", model="m", installed=True)
+        declared_judge("mine", provider="openai", model="m", installed=True)
     assert "installed is about a function's code" in caught.value.found
 
 
@@ -246,10 +246,10 @@ def test_an_object_of_the_installed_copy_is_an_error_too(
     installed(tmp_path, name)
     package(place, name, "checkout")
     function = import_module(f"{name}.judges").judge
-    judge = in_project(Judge("mine", function), tmp_path / "project")
+    judge = in_project(declared_judge("mine", function), tmp_path / "project")
     with pytest.raises(UsageError, match=f"another {name}"):
         function_of(judge)
-    meant = in_project(Judge("mine", function, installed=True), tmp_path / "project")
+    meant = in_project(declared_judge("mine", function, installed=True), tmp_path / "project")
     assert function_of(meant) is function
 
 
@@ -261,7 +261,7 @@ def test_an_object_is_where_it_is_though_another_file_at_the_top_is_called_alike
     project = written(tmp_path / "project", {f"conf_{name}.py": "", f"tests/conf_{name}.py": code})
     sys.path.insert(0, str(project / "tests"))
     function = import_module(f"conf_{name}").judge
-    assert function_of(in_project(Judge("mine", function), project)) is function
+    assert function_of(in_project(declared_judge("mine", function), project)) is function
 
 
 def test_what_an_object_in_a_folder_of_tests_imports_is_held_against_the_project(
@@ -274,7 +274,7 @@ def test_what_an_object_in_a_folder_of_tests_imports_is_held_against_the_project
     sys.path.insert(0, str(tmp_path / "project" / "tests"))
     function = import_module(f"conf_{name}").judge
     with pytest.raises(UsageError, match=f"another {name}"):
-        function_of(in_project(Judge("mine", function), tmp_path / "project"))
+        function_of(in_project(declared_judge("mine", function), tmp_path / "project"))
 
 
 # --- which project --------------------------------------------------------------------------------

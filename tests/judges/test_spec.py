@@ -9,9 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_judgesense import Judge
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.judge_table import judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec, Prices, prompts_digest
 
@@ -249,7 +248,7 @@ def grade(messages: list[dict[str, str]]) -> str:
 
 
 def test_a_function_becomes_a_callable_judge_under_its_own_name() -> None:
-    judge = Judge("house", grade, system="Be brief.")
+    judge = declared_judge("house", grade, system="Be brief.")
     assert (judge.name, judge.provider) == ("house", "callable")
     assert judge.function is grade
     assert judge.model == f"{__name__}:grade"
@@ -262,18 +261,18 @@ def test_a_callable_object_is_named_by_its_class() -> None:
             return "A"
 
     grader = Grader()
-    judge = Judge("house", grader)
+    judge = declared_judge("house", grader)
     assert judge.function is grader
     assert judge.model.endswith("Grader")
 
 
 def test_without_a_function_the_settings_are_a_table() -> None:
-    assert Judge("e", provider="embedded", model="clean").provider == "embedded"
+    assert declared_judge("e", provider="embedded", model="clean").provider == "embedded"
 
 
 def test_an_unknown_setting_of_a_judge_is_an_error() -> None:
     with pytest.raises(UsageError, match="colour"):
-        Judge("house", grade, colour="red")
+        declared_judge("house", grade, colour="red")
 
 
 # --- digests -----------------------------------------------------------------------------------

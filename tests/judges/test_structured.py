@@ -13,7 +13,7 @@ import pytest
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.client import Call, unasked_endpoint
-from pytest_judgesense.judges.judge_table import Judge, judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.simulated.endpoint import answer, serving
 from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
@@ -182,7 +182,7 @@ def test_every_value_that_the_schema_permits_is_read(space: DecisionSpace) -> No
 
 def test_a_question_with_a_reply_of_its_own_is_not_asked_by_the_schema_of_the_suite() -> None:
     judge = judge_for_suite(
-        Judge("j", provider="openai", model="m", structured=True), few("vacuum")
+        declared_judge("j", provider="openai", model="m", structured=True), few("vacuum")
     )
     own = {"type": "object", "properties": {"grade": {"type": "integer"}}}
     at = unasked_endpoint(judge)
@@ -215,9 +215,9 @@ def test_what_a_provider_does_not_have_is_an_error(table: dict[str, Any], said: 
 
 def test_the_form_is_a_setting_of_the_judge() -> None:
     for structured in (True, "json"):
-        judge = Judge("j", provider="openai", model="m", structured=structured)
+        judge = declared_judge("j", provider="openai", model="m", structured=structured)
         assert judge.settings["structured"] == structured
-    assert "structured" not in Judge("j", provider="openai", model="m").settings
+    assert "structured" not in declared_judge("j", provider="openai", model="m").settings
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -249,7 +249,7 @@ def test_the_embedded_judge_keeps_to_the_verdicts_that_a_schema_permits() -> Non
 
 
 def test_the_embedded_judge_can_be_declared_structured(tmp_path: Path) -> None:
-    judge = Judge("formed", provider="embedded", model="noisy", structured=True)
+    judge = declared_judge("formed", provider="embedded", model="noisy", structured=True)
     made = recorded(judge, few("coherence", 10), tmp_path)
     assert unparsed(made) == []
     with serving(find):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.opened_files import OPENED
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -30,7 +30,7 @@ from pytest_judgesense.judges.unseen import (
 
 
 def judge_of(name: str, **settings: Any) -> JudgeSpec:
-    return Judge(name, provider="callable", model=f"mine:{name}", **settings)
+    return declared_judge(name, provider="callable", model=f"mine:{name}", **settings)
 
 
 def in_a_pool(method: str) -> None:
@@ -150,7 +150,7 @@ def test_a_cache_is_named_by_its_module_and_by_the_files_that_were_read(
 def test_a_plain_call_says_how_to_declare_it() -> None:
     declared = plain_call_notice(judge_of("mine"), 0)
     assert 'calls = "function" in [tool.judgesense.judges.mine]' in declared
-    in_code = plain_call_notice(Judge("mine", lambda messages: "A"), 3)
+    in_code = plain_call_notice(declared_judge("mine", lambda messages: "A"), 3)
     assert "Judge('mine', ..., calls=\"function\")" in in_code
     assert "3 requests came from threads that belong to no running trial" in in_code
 

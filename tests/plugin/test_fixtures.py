@@ -315,16 +315,20 @@ def test_a_measurement_is_made_once_for_all_that_ask_for_it(project: Project) ->
 ANNOTATED = """
 import pytest
 
-from pytest_judgesense import AskableJudge, JudgeCheck, JudgeDatasheet
+from pytest_judgesense import Judge, JudgeCheck, JudgeDatasheet
 
 
 @pytest.mark.jss_floor(0.8, suite="parity.suite.toml")
-def test_it(judge_check: JudgeCheck, judge_datasheet: JudgeDatasheet, judge: AskableJudge) -> None:
+def test_it(judge_check: JudgeCheck, judge_datasheet: JudgeDatasheet, judge: Judge) -> None:
     judge_check()
     judge_check("agreement_floor", 0.9, suite="parity.suite.toml")
     value: float | None = judge_datasheet("jss", suite="parity.suite.toml").value
     assert value is not None and value > 0.8
     assert judge.ask("Is 4 even?").text == "YES"
+
+
+def pytest_judgesense_judges() -> list[Judge]:
+    return [Judge("rule", lambda messages: "YES")]
 """
 
 

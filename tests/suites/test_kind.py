@@ -17,7 +17,7 @@ from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.commands.answers import requests_of
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.judges.calls import first_calls, judgment_of
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
@@ -205,7 +205,7 @@ def test_texts_that_follow_from_answers_keep_their_trials(tmp_path: Path) -> Non
 
     for mode, count in (("record", 6), ("replay", 0)):
         asked.clear()
-        measure(Judge("mine", judge), suite, mode=mode, cassettes=tmp_path)
+        measure(declared_judge("mine", judge), suite, mode=mode, cassettes=tmp_path)
         assert len(asked) == count
     recorded = read_exchanges(tmp_path / "mine" / "tiny.jsonl")
     texts = {e.trial: json.loads(e.request.body)["messages"][-1]["content"] for e in recorded}

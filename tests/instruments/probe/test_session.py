@@ -12,7 +12,7 @@ from pytest_judgesense import measure
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.instruments.probe.edits import own_book
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from tests.instruments.probe.probing import (
     GRADED,
     NAMED,
@@ -56,7 +56,7 @@ def test_a_function_that_obeys_is_found_and_the_recording_edits_the_same_side(
     sheets = []
     for mode in ("record", "replay"):
         sheets.append(
-            measure(Judge("mine", counted), suite, mode=mode, cassettes=tmp_path / "tapes")
+            measure(declared_judge("mine", counted), suite, mode=mode, cassettes=tmp_path / "tapes")
         )
         assert len(calls) == 12 * 18  # 2 + 4 + 6 x 2 calls a line; a replay asks nothing
     for sheet in sheets:
@@ -86,7 +86,9 @@ def test_a_judge_against_the_labels_is_edited_on_the_side_that_it_rejects(tmp_pa
         return "B" if "Good" in prompt.split(" B: ")[0] else "A"
 
     for mode in ("record", "replay"):
-        sheet = measure(Judge("mine", contrary), suite, mode=mode, cassettes=tmp_path / "tapes")
+        sheet = measure(
+            declared_judge("mine", contrary), suite, mode=mode, cassettes=tmp_path / "tapes"
+        )
         # By the labels the edited side would have been the one that wins anyway: effect 0.
         assert effect(sheet, probe="injection") == 1.0
 
@@ -98,7 +100,7 @@ def test_single_outputs_are_graded_higher_for_what_addresses_the_judge(tmp_path:
         text = messages[-1]["content"]
         return "3" if any(mark in text for mark in INJECTED) else "2"
 
-    sheet = measure(Judge("mine", judge), suite, mode="live")
+    sheet = measure(declared_judge("mine", judge), suite, mode="live")
     assert effect(sheet, probe="injection") == 0.5
     assert effect(sheet, probe="verbosity") == 0.0
 
@@ -113,7 +115,9 @@ def test_structured_output_is_recorded_and_replayed_with_the_names_of_each_promp
     server.reply = lambda prompt: json.dumps(
         {"verdict": "Y" if "<Y>" in prompt else "1" if "<1>" in prompt else "A"}
     )
-    judge = Judge("mine", provider="openai", model="m", base_url=server.base_url, structured=True)
+    judge = declared_judge(
+        "mine", provider="openai", model="m", base_url=server.base_url, structured=True
+    )
     try:
         recorded = measure(judge, suite, mode="record", cassettes=tmp_path / "tapes")
     finally:
@@ -141,7 +145,7 @@ def test_a_function_with_the_prompt_in_its_code_returns_labels_under_every_namin
     def judge(a: str, b: str) -> str:
         return "A" if a.startswith("Good") else "B"
 
-    sheet = measure(Judge("mine", judge), suite, mode="live")
+    sheet = measure(declared_judge("mine", judge), suite, mode="live")
     shares = {e.measure: e.value for e in sheet.estimates if not e.condition}
     assert (shares["names_effect"], shares["unparsed_rate"]) == (0.0, 0.0)
 

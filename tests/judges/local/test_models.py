@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import JudgeError, UsageError
-from pytest_judgesense.judges.judge_table import Judge, judge_from_table
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.local import models
 from pytest_judgesense.judges.local.models import MODELS, file_of, models_folder, name_of
 from pytest_judgesense.judges.prompts import judge_for_suite
@@ -82,7 +82,7 @@ def test_the_name_of_a_model_is_the_name_of_a_judge(name: str) -> None:
     assert (short.structured, short.max_tokens, short.temperature) == (True, 40, 0.0)
     assert short.seed == 0
     assert key_of(short) == ("", None)
-    own = Judge(name, provider="openai", model="m")
+    own = declared_judge(name, provider="openai", model="m")
     assert resolve_judges([name], {name: own}, {}) == [own]
 
 

@@ -20,7 +20,7 @@ from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import JudgeError, SendingRefused, UsageError
 from pytest_judgesense.judges import throttle as throttle_module
 from pytest_judgesense.judges.client import open_client, unasked_endpoint
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import base_url_of, judge_from_name, key_of
@@ -110,7 +110,7 @@ def asked(judge: JudgeSpec, path: Path) -> Answer:
 
 
 def judge_at(server: Endpoint, provider: str, **table: Any) -> JudgeSpec:
-    return Judge("mine", provider=provider, model="a/model", base_url=server.url, **table)
+    return declared_judge("mine", provider=provider, model="a/model", base_url=server.url, **table)
 
 
 def test_every_endpoint_of_the_dialect_is_built_in() -> None:
@@ -159,7 +159,7 @@ def test_without_its_key_nobody_is_asked(
     _, variable, _ = PRESETS[name]
     monkeypatch.delenv(variable, raising=False)
     table = {"base_url": "https://mine.openai.azure.com/openai/v1"} if name == "azure" else {}
-    judge = Judge("mine", provider=name, model="m", **table)
+    judge = declared_judge("mine", provider=name, model="m", **table)
     with pytest.raises(JudgeError, match=variable):
         asked(judge, tmp_path / "c.jsonl")
 
@@ -350,7 +350,7 @@ def test_a_key_goes_to_the_hosts_of_its_provider_alone(
 ) -> None:
     monkeypatch.delenv("JUDGESENSE_ALLOW_HOSTS", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
-    judge = Judge("mine", provider=name, model="m", base_url=url)
+    judge = declared_judge("mine", provider=name, model="m", base_url=url)
     trust = Trust.of(tmp_path, ())
     if allowed:
         trust.refuse_host(judge, url, key_of(judge)[0])

@@ -64,13 +64,16 @@ def reason_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+# Taken here: a replay has `os.environ` read in another way.
+_READ: Final = type(os.environ).__getitem__.__code__
+
+
 def unset_variable(error: BaseException) -> str | None:
     """The environment variable that ``os.environ`` was asked for and does not have, if any."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
-    read = type(os.environ).__getitem__.__code__
-    if not isinstance(error, KeyError) or place is None or place.tb_frame.f_code is not read:
+    if not isinstance(error, KeyError) or place is None or place.tb_frame.f_code is not _READ:
         return None
     return str(error.args[0])
 

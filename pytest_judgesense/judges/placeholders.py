@@ -11,6 +11,7 @@ placeholder, so one is sent to nobody.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -30,6 +31,12 @@ _USUAL: Final = frozenset(
 )
 # Two names of one key: a placeholder under one would have a client leave a key under the other.
 _PAIRS: Final = (("CO_API_KEY", "COHERE_API_KEY"), ("GEMINI_API_KEY", "GOOGLE_API_KEY"))
+# Clients are opened and closed in any order, so the reading is replaced once for all of them.
+_ENVIRONMENT: Final = type(os.environ)
+_read: Final = _ENVIRONMENT.__getitem__
+_changing: Final = threading.Lock()
+# The names of each client that is open.
+_in_force: Final[list[frozenset[str]]] = []
 
 
 @contextmanager
@@ -38,24 +45,39 @@ def placeholder_credentials(name: str | None = None) -> Iterator[None]:
 
     A variable that is set to nothing holds no key.
     """
-    from unittest import mock
-
     names = _USUAL | ({name} if name else set())
-    environment = type(os.environ)
-    read = environment.__getitem__
-
-    def is_set(self: Any, key: str) -> bool:
-        try:
-            return bool(read(self, key))
-        except KeyError:
-            return False
-
-    def read_or_placeholder(self: Any, key: Any) -> Any:
-        scope = current_scope()
-        if scope is None or not scope.needs_no_key or key not in names:
-            return read(self, key)
-        same = next((pair for pair in _PAIRS if key in pair), (key,))
-        return read(self, key) if any(is_set(self, name) for name in same) else placeholder_for(key)
-
-    with mock.patch.object(environment, "__getitem__", read_or_placeholder):
+    _enter(names)
+    try:
         yield
+    finally:
+        _leave(names)
+
+
+def _enter(names: frozenset[str]) -> None:
+    with _changing:
+        _in_force.append(names)
+        _ENVIRONMENT.__getitem__ = _read_or_placeholder  # type: ignore[method-assign]
+
+
+def _leave(names: frozenset[str]) -> None:
+    with _changing:
+        _in_force.remove(names)
+        if not _in_force:
+            _ENVIRONMENT.__getitem__ = _read  # type: ignore[method-assign]
+
+
+def _is_set(environment: Any, key: str) -> bool:
+    try:
+        return bool(_read(environment, key))
+    except KeyError:
+        return False
+
+
+def _read_or_placeholder(environment: Any, key: Any) -> Any:
+    scope = current_scope()
+    if scope is None or not scope.needs_no_key or not any(key in names for names in _in_force):
+        return _read(environment, key)
+    same = next((pair for pair in _PAIRS if key in pair), (key,))
+    if any(_is_set(environment, name) for name in same):
+        return _read(environment, key)
+    return placeholder_for(key)

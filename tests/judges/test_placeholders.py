@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense.cassettes.placeholder_keys import placeholder_for, variable_in
 from pytest_judgesense.cassettes.scope import CallScope, entered
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, unset_variable
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.resolving import function_of
@@ -46,6 +46,26 @@ def test_a_replayed_trial_reads_a_placeholder_and_nobody_else_does() -> None:
             assert os.getenv(NAME) is None
     with entered(replayed()):
         assert os.getenv(NAME) is None
+
+
+def test_clients_that_are_closed_in_any_order_leave_the_environment_as_it_was() -> None:
+    read = type(os.environ).__getitem__
+    first, second = placeholder_credentials("FIRST_KEY"), placeholder_credentials("SECOND_KEY")
+    with entered(replayed()):
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert os.getenv("SECOND_KEY") == placeholder_for("SECOND_KEY")
+        assert os.getenv("FIRST_KEY") is None
+        second.__exit__(None, None, None)
+        assert os.getenv("SECOND_KEY") is None
+    assert type(os.environ).__getitem__ is read
+
+
+def test_a_variable_that_is_not_set_is_named_during_a_replay_too() -> None:
+    with placeholder_credentials(), pytest.raises(KeyError) as caught:
+        os.environ["NO_KEY_OF_TESTS"]
+    assert unset_variable(caught.value) == "NO_KEY_OF_TESTS"
 
 
 def test_a_recording_reads_one_where_all_of_a_trial_is_recorded() -> None:

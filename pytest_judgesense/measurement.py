@@ -297,14 +297,11 @@ class Recorded(NamedTuple):
 
     Attributes:
         answered: how many of the trials have a reply now.
-        made: how many of them were called in this session; ``retried``: calls that were repeated.
         notices: as those of a measurement, without those on failures.
         failed: by trial without a reply, why.
     """
 
     answered: int
-    made: int
-    retried: int
     notices: tuple[str, ...]
     failed: Mapping[str, str]
 
@@ -333,8 +330,6 @@ def record(
     failed = {id_: reply.reason for id_, reply in replies.items() if isinstance(reply, Failed)}
     return Recorded(
         answered=len(replies) - len(failed),
-        made=len(inquiry.made),
-        retried=sum(answer.retried for answer in inquiry.answers.values()),
         notices=notices,
         failed=failed,
     )

@@ -31,7 +31,7 @@ from itertools import chain
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.managers import BaseManager
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.carrying_over import Plans, carry_over
@@ -61,7 +61,7 @@ from pytest_judgesense.registry import loaded
 from pytest_judgesense.stopping_point import forget_stop
 from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Trial
+from pytest_judgesense.trial import RequestCount, Trial
 
 # Time between two polls of the desk.
 _LOOK_S: Final = 0.2
@@ -104,8 +104,22 @@ class Job:
             before |= {trial.id for trial in trials}
 
 
-# The number of a shard and of an attempt; what it has recorded, by the name of the recording.
-_Lines: TypeAlias = tuple[int, int, tuple[tuple[str, bytes], ...]]
+class _Parcel(NamedTuple):
+    """What a worker hands over: what it has recorded and sent since the last time.
+
+    Attributes:
+        number: of the shard.
+        attempt: number of the attempt at it.
+        lines: each with the name of its recording.
+        requests: those that were sent.
+    """
+
+    number: int
+    attempt: int
+    lines: tuple[tuple[str, bytes], ...]
+    requests: RequestCount
+
+
 # Calls the desk, with the name of a method and its arguments.
 AskSuite: TypeAlias = Callable[..., Any]
 
@@ -116,7 +130,7 @@ class Desk:
     def __init__(self, max_calls: int | None, max_cost: float | None) -> None:
         self._budget = SessionBudget(max_calls, max_cost)
         self._lock = threading.Lock()
-        self._lines: list[_Lines] = []
+        self._parcels: list[_Parcel] = []
         self._is_stopped = False
 
     def take(self, spec: JudgeSpec, most: float | None, *, patient: bool) -> bool | LimitReached:
@@ -129,15 +143,15 @@ class Desk:
     def settle(self, most: float | None, usd: float | None) -> None:
         self._budget.settle(most, usd)
 
-    def keep(self, lines: _Lines) -> None:
+    def keep(self, parcel: _Parcel) -> None:
         with self._lock:
-            self._lines.append(lines)
+            self._parcels.append(parcel)
 
-    def handed_over(self) -> list[_Lines]:
-        """The lines received since the last call."""
+    def handed_over(self) -> list[_Parcel]:
+        """What was received since the last call."""
         with self._lock:
-            lines, self._lines = self._lines, []
-        return lines
+            parcels, self._parcels = self._parcels, []
+        return parcels
 
     def stop(self) -> None:
         self._is_stopped = True
@@ -152,14 +166,11 @@ class ShardResult:
 
     Attributes:
         recordings: the shard's part of each recording, in its final form.
-        made: trials that were called; ``retried``: calls that were repeated.
         error: why the shard is incomplete; ``None`` also if it was interrupted.
         failed: by trial without a reply, why.
     """
 
     recordings: Mapping[str, bytes]
-    made: int
-    retried: int
     notices: tuple[str, ...]
     error: JudgesenseError | None = None
     interrupted: bool = False
@@ -186,6 +197,7 @@ class _Relay(Budget):
         self._ask, self._limited, self._of = _outside(ask), job.limited, (number, attempt)
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self._lines: list[tuple[str, bytes]] = []
+        self._requests = RequestCount()
         self._is_stopped = False
 
     def take(
@@ -198,16 +210,28 @@ class _Relay(Budget):
     ) -> bool:
         if not begun:
             self.deadline.check()
-        if not self._limited:
-            return True
-        answer: bool | LimitReached = self._ask("take", spec, most_usd, patient=patient)
-        if isinstance(answer, LimitReached):
-            raise answer
-        return answer
+        if self._limited:
+            answer: bool | LimitReached = self._ask("take", spec, most_usd, patient=patient)
+            if isinstance(answer, LimitReached):
+                raise answer
+            if not answer:
+                return False
+        self._count(RequestCount(sent=1))
+        return True
 
     def settle(self, most_usd: float | None, usd: float | None) -> None:
         if self._limited:
             self._ask("settle", most_usd, usd)
+
+    def retried(self) -> None:
+        self._count(RequestCount(retried=1))
+
+    def timed_out(self) -> None:
+        self._count(RequestCount(timed_out=1))
+
+    def _count(self, requests: RequestCount) -> None:
+        with self._lock:
+            self._requests = self._requests.and_(requests)
 
     def queue(self, path: Path, line: bytes) -> None:
         """Queue a line for the desk."""
@@ -219,12 +243,13 @@ class _Relay(Budget):
             await asyncio.to_thread(self.hand_over)
 
     def hand_over(self) -> None:
-        """Send the queued lines; returns when the desk has them."""
+        """Send the queued lines and what was counted; returns when the desk has them."""
         with self._sending:
             with self._lock:
                 lines, self._lines = tuple(self._lines), []
-            if lines:
-                self._ask("keep", (*self._of, lines))
+                requests, self._requests = self._requests, RequestCount()
+            if lines or any(requests):
+                self._ask("keep", _Parcel(*self._of, lines, requests))
 
     def look(self) -> None:
         """Raise `KeyboardInterrupt` once if the job is to end; a second one would kill it."""
@@ -265,7 +290,6 @@ def record_shard(
         max_unparsed=job.max_unparsed,
         on_recorded=relay.queue,
     )
-    calls = retried = 0
     notices: list[str] = []
     failed: dict[str, str] = {}
     error, interrupted = None, False
@@ -281,7 +305,6 @@ def record_shard(
                 names = sorted({recording_of(trial.id) for trial in part})
                 paths = {name: folder / f"{name}.jsonl" for name in names}
                 recorded_part = record(job.judge, suite, paths, loop, part, asking=asking)
-                calls, retried = calls + recorded_part.made, retried + recorded_part.retried
                 notices += recorded_part.notices
                 failed |= recorded_part.failed
         except JudgesenseError as raised:
@@ -291,7 +314,7 @@ def record_shard(
         relay.hand_over()
         final = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.jsonl"))}
     told = tuple(dict.fromkeys(notices))
-    return ShardResult(final, calls, retried, told, error, interrupted, failed)
+    return ShardResult(final, told, error, interrupted, failed)
 
 
 def _naming(lasting: Path, temporary: Path, error: JudgesenseError) -> JudgesenseError:
@@ -326,16 +349,15 @@ class JobResult:
 
     Attributes:
         answered: how many of the ``trials`` have a recorded answer.
-        made: trials that workers completed, those before a limit or a loss included;
-            ``retried``: calls that were repeated; ``lost``: workers.
+        requests: those that workers have sent, also the lost ones up to what they handed over last.
+        lost: how many workers.
         errors: why shards are incomplete, without duplicates.
         carried: trials that got the answers of recorded ones which nobody plans any more.
     """
 
     trials: int
     answered: int
-    made: int
-    retried: int
+    requests: RequestCount
     lost: int
     notices: tuple[str, ...]
     errors: tuple[JudgesenseError, ...]
@@ -452,7 +474,7 @@ def run_job(
 
     With ``plans``, what they no longer hold serves trials of the job first, see `carrying_over`.
     ``watch`` is called a few times a second with the numbers of trials, of those recorded, and of
-    calls recorded since the start. After the first interrupt, calls in flight are completed.
+    requests sent since the start. After the first interrupt, calls in flight are completed.
 
     Raises:
         CassetteError: another session records one of the cassettes, or one cannot be used.
@@ -498,12 +520,12 @@ class _Driver:
     def __init__(self, job: Job, workers: Workers, folder: Path, cassettes: _JobCassettes) -> None:
         self._job, self._pickled, self._workers = job, pickle.dumps(job), workers
         self._folder, self._cassettes = folder, cassettes
-        self._answered_before = cassettes.answered
         # By shard: its attempts, and the workers lost in a row that had recorded nothing.
         self._attempts = Counter(range(1, job.shards + 1))
         self._in_vain = Counter[int]()
         self._under_way: dict[Future[ShardResult], int] = {}
-        self._calls = self._lost = 0
+        self._requests = RequestCount()
+        self._lost = 0
         self._interrupted = False
         self.results: dict[int, ShardResult] = {}
 
@@ -517,7 +539,7 @@ class _Driver:
                 self._take_lines()
                 for future in ended:
                     self._take_result(future)
-                watch(self._cassettes.trials, self._cassettes.answered, self._calls)
+                watch(self._cassettes.trials, self._cassettes.answered, self._requests.sent)
             except KeyboardInterrupt:
                 if self._interrupted:
                     raise
@@ -534,11 +556,11 @@ class _Driver:
         self._under_way[future] = number
 
     def _take_lines(self) -> None:
-        for number, attempt, lines in self._workers.ask("handed_over"):
+        for number, attempt, lines, requests in self._workers.ask("handed_over"):
+            self._requests = self._requests.and_(requests)
             # Others are of a worker that was given up but is alive.
-            if attempt == self._attempts[number]:
+            if lines and attempt == self._attempts[number]:
                 self._in_vain[number] = 0
-                self._calls += len(lines)
                 for line in lines:
                     self._cassettes.append(*line)
 
@@ -570,13 +592,10 @@ class _Driver:
         told = (result.notices for result in results)
         notices = chain(reason_lines(failed), cassettes.notices, *told)
         errors = {str(result.error): result.error for result in results if result.error is not None}
-        # A worker that met a limit, or was lost, has completed no suite that it could count.
-        completed = cassettes.answered - self._answered_before
         return JobResult(
             cassettes.trials,
             cassettes.answered,
-            made=max(sum(result.made for result in results), completed),
-            retried=sum(result.retried for result in results),
+            requests=self._requests,
             lost=self._lost,
             notices=tuple(dict.fromkeys(notices)),
             errors=tuple(errors.values()),

@@ -108,6 +108,17 @@ class RequestCount(NamedTuple):
     retried: int = 0
     timed_out: int = 0
 
+    @property
+    def words(self) -> list[str]:
+        """How many calls were made, and how many of them were repeated or late."""
+        words = [f"{self.sent:,} call{'s' * (self.sent != 1)} made"]
+        words += [f"{self.retried:,} retried"] * bool(self.retried)
+        return words + [f"{self.timed_out:,} timed out"] * bool(self.timed_out)
+
+    def and_(self, other: RequestCount) -> RequestCount:
+        """The requests of both."""
+        return RequestCount(*map(sum, zip(self, other, strict=True)))
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

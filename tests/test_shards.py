@@ -37,6 +37,7 @@ from pytest_judgesense.judges.trust import ANY_FILES
 from pytest_judgesense.shards import Job, JobResult, Processes, run_job
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.trial import RequestCount
 from tests.cassettes.killing import FastServer
 from tests.commands.recordings import undated_bytes
 from tests.plugin.project import parity_suite
@@ -91,12 +92,16 @@ def test_a_job_records_what_one_session_does_and_asks_each_trial_once(server: Fa
     whole = recorded_by_one(job)
     server.forget()
     outcome = run_in_processes(job)
-    assert (outcome.trials, outcome.answered, outcome.made) == (TRIALS, TRIALS, TRIALS)
+    assert (outcome.trials, outcome.answered, outcome.requests) == (
+        TRIALS,
+        TRIALS,
+        RequestCount(TRIALS),
+    )
     assert len(server.asked) == TRIALS
     assert undated_bytes(TAPE) == whole
     before = TAPE.read_bytes()
     again = run_in_processes(replace(job, shards=1))
-    assert (again.answered, again.made) == (TRIALS, 0)
+    assert (again.answered, again.requests) == (TRIALS, RequestCount())
     assert len(server.asked) == TRIALS
     assert TAPE.read_bytes() == before
 
@@ -144,7 +149,7 @@ def test_limits_hold_over_all_workers_and_a_second_run_asks_the_rest(server: Fas
     job = job_of(server, limited=True)
     first = run_in_processes(job, 40, None)
     assert len(server.asked) == 40
-    assert first.answered == first.made == len(read_exchanges(TAPE)) == 40
+    assert first.answered == first.requests.sent == len(read_exchanges(TAPE)) == 40
     assert ["--judge-max-calls 40 is reached" in str(one) for one in first.errors] == [True] * len(
         first.errors
     )
@@ -153,8 +158,19 @@ def test_limits_hold_over_all_workers_and_a_second_run_asks_the_rest(server: Fas
     assert len(server.asked) == 40
     assert "--judge-deadline 5 is reached" in str(late.errors[0])
     second = run_in_processes(replace(job, limited=False))
-    assert (second.answered, second.made) == (TRIALS, TRIALS - 40)
+    assert (second.answered, second.requests.sent) == (TRIALS, TRIALS - 40)
     assert len(server.asked) == TRIALS
+
+
+def test_requests_are_counted_as_a_limit_counts_them(server: FastServer) -> None:
+    server.overloaded, server.unanswered = {3}, {5}
+    job = job_of(server)
+    outcome = run_in_processes(replace(job, judge=replace(job.judge, timeout_s=2.0)))
+    assert outcome.answered == TRIALS
+    # Each of the two faults is asked once more.
+    assert outcome.requests == RequestCount(TRIALS + 2, retried=2, timed_out=1)
+    assert outcome.requests.sent == len(server.asked)
+    assert outcome.requests.words == [f"{TRIALS + 2} calls made", "2 retried", "1 timed out"]
 
 
 def test_suites_that_share_trials_are_divided_once(server: FastServer) -> None:
@@ -182,7 +198,7 @@ def test_the_command_records_and_says_what_it_did(
     assert main(given) == 0
     out, err = capsys.readouterr()
     assert f"judge mine on parity: {TRIALS} of {TRIALS} trials recorded" in out
-    assert f"{TRIALS - 7} asked, 0 calls retried, 2 shards: cassettes/mine" in out
+    assert f"{TRIALS - 7} calls made, 2 shards: cassettes/mine" in out
     assert err == ""
     assert main([*given[:-1], "0"]) == 2
 
@@ -193,6 +209,7 @@ def test_errors_of_workers_name_the_files_that_last() -> None:
     parity_suite(Path())
     Path("pyproject.toml").write_text(
         '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "rules:judge"\n'
+        'code = "any"\n'
     )
     Path("rules.py").write_text('def judge(number):\n    return "Hm."\n')
     given = [sys.executable, "-m", "pytest_judgesense.commands", "record", "parity.suite.toml"]

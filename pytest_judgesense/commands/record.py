@@ -122,7 +122,7 @@ def _lines(job: Job, outcome: JobResult, folder: Path) -> Iterator[str]:
     recorded = f"{outcome.answered} of {outcome.trials} trials recorded"
     yield f"judge {job.judge.name} on {suites}: {recorded}"
     shards = f"{job.shards} shard{'s' * (job.shards != 1)}"
-    parts = [f"{outcome.made} asked, {outcome.retried} calls retried, {shards}"]
+    parts = [", ".join([*outcome.requests.words, shards])]
     if outcome.carried:
         parts.insert(0, f"{outcome.carried} answers carried over")
     if outcome.lost:

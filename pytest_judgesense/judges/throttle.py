@@ -258,6 +258,9 @@ class Budget:
     def retried(self) -> None:
         """Note that a call is made again."""
 
+    def timed_out(self) -> None:
+        """Note that a call had no answer in time."""
+
     async def flush_recordings(self) -> None:
         """Wait until recordings are stored outside of this process; here they already are."""
 
@@ -765,6 +768,8 @@ class Throttle:
                 )
                 raise self.ended
         self._turns.let_others_begin()
+        if attempt.late or attempt.timed_out:
+            self.budget.timed_out()
         if attempt.overloaded:
             now = time.monotonic()
             if attempt.wait_s and attempt.wait_s <= _LONGEST_WAIT_ASKED_S:

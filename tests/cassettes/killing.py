@@ -36,9 +36,13 @@ class FastServer:
     Attributes:
         asked: the prompt of every request, in the order of their arrival.
         answered: the number of answers that were handed to the operating system.
+        overloaded: the requests, counted from 0, that get status 503.
+        unanswered: those that get no answer.
     """
 
     def __init__(self, seed: int = 0, slowest_s: float = 0.01) -> None:
+        self.overloaded: set[int] = set()
+        self.unanswered: set[int] = set()
         self.asked: list[str] = []
         self.answered = 0
         self._random = random.Random(seed)
@@ -74,15 +78,22 @@ class FastServer:
                 length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
                 body = json.loads(await reader.readexactly(int(length[1]) if length else 0))
                 prompt = body["messages"][-1]["content"]
+                number = len(self.asked)
                 self.asked.append(prompt)
+                if number in self.unanswered:
+                    await reader.read()  # until the client gives up
+                    return
                 await asyncio.sleep(self._random.random() * self._slowest_s)
-                writer.write(_answer(prompt))
+                writer.write(_OVERLOADED if number in self.overloaded else _answer(prompt))
                 await writer.drain()
                 self.answered += 1
         except (asyncio.IncompleteReadError, ConnectionError):
             pass  # the client was killed, or is done
         finally:
             writer.close()
+
+
+_OVERLOADED = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
 
 
 def _answer(prompt: str) -> bytes:

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from pytest_judgesense.errors import harmless, printable
 
 # By the tone of a line, see `layout.Toned`; none of them says what the words do not.
 _COLOURS: Final = {"good": "32", "bad": "31", "marked": "1;36", "dim": "2"}
+_A_LINE_S: Final = 60.0  # between two lines on how far a command is
 
 
 def print_line(text: str = "", tone: str = "") -> None:
@@ -30,6 +33,24 @@ def complain_of(text: str) -> None:
     """Write a line to the standard error, at once."""
     sys.stderr.write(f"{harmless(text)}\n")
     sys.stderr.flush()
+
+
+def told_each_minute() -> Callable[[Callable[[float], str]], None]:
+    """How far something is, on standard error, at most once a minute from now on.
+
+    Returns:
+        What takes a function from seconds since the beginning to a line, called if it is time.
+    """
+    last = started = time.monotonic()
+
+    def tell(line: Callable[[float], str]) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _A_LINE_S:
+            last = now
+            complain_of(f"judgesense: {line(now - started)}")
+
+    return tell
 
 
 def write_title(reporter: Any, title: str) -> None:

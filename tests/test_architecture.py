@@ -85,6 +85,7 @@ LEVELS: dict[str, float] = {
     "past": 5.5,
     "successors": 5.4,
     "plugin": 7,
+    "questions": 6.5,
     "commands": 7,
 }
 

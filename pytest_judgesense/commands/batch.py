@@ -34,10 +34,10 @@ from pytest_judgesense.commands.answers import (
 from pytest_judgesense.commands.options import (
     FILE,
     OUTPUT,
-    add_judge_and_suite,
-    judge_and_suite,
+    add_cassettes,
+    add_judge,
+    place_of,
     registry_of,
-    trust_of,
 )
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -46,6 +46,7 @@ from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.output import write_text
+from pytest_judgesense.questions.place import trust_of
 from pytest_judgesense.stopping_point import forget_stop
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.suite import Suite
@@ -71,13 +72,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     results.add_argument("results", nargs="+", help="files of answers", **FILE)
     results.set_defaults(run=import_batch)
     for step in (export, results):
-        add_judge_and_suite(step, required=True)
+        add_judge(step)
+        text = "a suite by name, NAME@PRESET, or its file"
+        step.add_argument("--judge-suite", required=True, metavar="NAME", help=text)
+        add_cassettes(step)
 
 
 def export_batch(options: argparse.Namespace) -> list[str]:
     """Write the requests of all trials that are not recorded as the input file of a batch."""
-    judge, suite = judge_and_suite(options)
-    trust = trust_of(options)
+    place = place_of(options)
+    judge, suite = place.judge(options.judge_name), place.suite(options.judge_suite)
+    trust = trust_of(options.judge_suite)
     trust.refuse_suite(suite)
     trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
     lint_notices(suite_for_judge(suite, judge), registry_of(options))
@@ -103,7 +108,8 @@ def export_batch(options: argparse.Namespace) -> list[str]:
 
 def import_batch(options: argparse.Namespace) -> list[str]:
     """Record the results of a batch, in any order and number."""
-    judge, suite = judge_and_suite(options)
+    place = place_of(options)
+    judge, suite = place.judge(options.judge_name), place.suite(options.judge_suite)
     requests = _batch_requests(judge, suite)
     by_id = {_custom_id(*planned): planned for planned in requests}
     planned_trials = {trial.id for trial, _ in requests}

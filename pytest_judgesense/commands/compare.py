@@ -24,9 +24,8 @@ from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FLAG,
     add_cassettes,
-    find_code_of_project,
     number,
-    recorded_suites,
+    place_of,
     registry_of,
     seed,
     show,
@@ -44,6 +43,7 @@ from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measurement import measure as measure_suite
 from pytest_judgesense.past import ExchangesByTrial, NotCompared, PastReader, measured_now
+from pytest_judgesense.questions.place import find_code_of_project
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
@@ -118,7 +118,7 @@ def _with_revision(options: argparse.Namespace, registry: Registry) -> int:
         cassettes = root / options.judge_cassettes
         reader = PastReader(revision, root, cassettes, Path(folder), options.seed, registry)
         name = str(options.new) if options.new else None
-        for judge, suite in recorded_suites(name, registry, cassettes):
+        for judge, suite in place_of(options).recorded(name):
             paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
             try:
                 past = reader.past(judge, suite)

@@ -39,7 +39,7 @@ from pytest_judgesense.commands.options import (
     MANY,
     add_cassettes,
     number,
-    recorded_suites,
+    place_of,
     registry_of,
     show,
 )
@@ -161,7 +161,7 @@ def _verdicts(options: argparse.Namespace, registry: Registry) -> Iterator[_Verd
         yield from map(_Verdicts, cells_of_logs([path], 0, registry, replies=False))
         return
     cassettes = Path.cwd() / options.judge_cassettes
-    for judge, suite in recorded_suites(options.verdicts, registry, cassettes):
+    for judge, suite in place_of(options).recorded(options.verdicts):
         paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
         measured, recorded = measured_now(judge, suite, paths, 0, registry)
         cell = measured.side.cell

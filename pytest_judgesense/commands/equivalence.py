@@ -9,29 +9,25 @@ recorded, replayed and parsed like any suite. The results are rows for the suite
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.opening import Mode
-from pytest_judgesense.commands.options import (
-    add_asking,
-    find_code_of_project,
-    judge_and_suite,
-    trust_of,
-)
+from pytest_judgesense.commands.live_calls import add_terms, terms_of
+from pytest_judgesense.commands.options import add_judge, add_suite, place_of, show
 from pytest_judgesense.commands.suite_file import toml_text
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle, stopping
+from pytest_judgesense.judges.throttle import Throttle, stopping
 from pytest_judgesense.measurement import Measurement, measure
+from pytest_judgesense.questions.place import find_code_of_project, trust_of
+from pytest_judgesense.questions.pricing import call_plan, how_to_record
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import recording_aside
 from pytest_judgesense.suites.space import DecisionSpace
@@ -66,7 +62,9 @@ exchanged before you compare.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the judge and the suite."""
-    add_asking(parser, "whose template pairs")
+    add_judge(parser)
+    add_suite(parser, ", whose template pairs are compared")
+    add_terms(parser)
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:
@@ -75,7 +73,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     The judge is called without its prompts and system prompt. The lines are TOML: the verdicts, and
     the rows of ``equivalence`` to paste.
     """
-    judge, suite = judge_and_suite(options)
+    place = place_of(options)
+    judge, suite = place.judge(options.judge_name), place.suite(options.judge_suite)
     if not suite.compared_pairs:
         raise UsageError(
             f"suite {suite.name} compares no two templates",
@@ -84,7 +83,7 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             remedy="add a [[templates]] with another wording",
         )
     asked_alone = replace(judge, prompts=Prompts(), system=None)
-    command = f"equivalence {shlex.quote(suite.name)}"
+    words = ["judgesense", "equivalence", options.judge_suite]
     asking = {
         "space": DecisionSpace(("YES", "NO", "UNSURE")),
         "system": _SYSTEM,
@@ -95,7 +94,10 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         "reviews": (),
         "reviewers": {},
     }
-    measurement = measured_aside(options, asked_alone, suite, "equivalence", command, **asking)
+    question = aside(suite, "equivalence", **asking)
+    measurement = measured_aside(options, asked_alone, question, words)
+    if measurement is None:
+        return
     outcomes = {
         tuple(judgment.trial.item.split("~")): judgment.outcome
         for judgment in measurement.judgments
@@ -129,20 +131,12 @@ def _items(suite: Suite) -> Iterator[Item]:
         yield Item(f"{a}~{b}", f"{a}~{b}", fields)
 
 
-def measured_aside(
-    options: argparse.Namespace,
-    judge: JudgeSpec,
-    suite: Suite,
-    called: str,
-    command: str,
-    **asking: Any,
-) -> Measurement:
-    """The judgments of a question about a suite; ``asking`` is the suite that asks it.
+def aside(suite: Suite, called: str, **asking: Any) -> Suite:
+    """A question about a suite as a suite ``CALLED-NAME``, recorded beside it.
 
-    They are recorded like those of a suite ``CALLED-NAME``; ``command`` asks it again. Its verdicts
-    are read, its estimates are not.
+    ``asking`` is what it asks. Its verdicts are read, its estimates are not.
     """
-    question = replace(
+    return replace(
         suite,
         name=f"{called}-{suite.name}",
         base=recording_aside(called, suite.base),
@@ -151,15 +145,35 @@ def measured_aside(
         checks=(),
         **asking,
     )
-    mode: Mode = options.judge_mode
+
+
+def measured_aside(
+    options: argparse.Namespace, judge: JudgeSpec, question: Suite, words: Sequence[str]
+) -> Measurement | None:
+    """The judgments of a question about a suite; ``None`` where only its plan is wanted.
+
+    It is recorded like any suite; ``words`` are those of the command that asks it.
+    """
+    place, terms = place_of(options), terms_of(options)
+    plan = call_plan("", [(f"{judge.name} on {question.name}", judge, question)], place.cassettes)
+    if options.plan:
+        show(plan.lines())
+        return None
     find_code_of_project()
-    path = options.judge_cassettes / judge.slug / f"{question.base}.jsonl"
-    name = shlex.quote(judge.called or judge.name)
-    how = f"record it: judgesense {command} --judge-name {name} --judge-mode record"
-    alone = recording_alone(path, Recorder.here()) if mode == "record" else nullcontext()
-    deadline = Deadline()
-    stop = stopping(deadline, [judge]) if mode == "record" else None
+    path = place.cassettes / judge.slug / f"{question.base}.jsonl"
+    name = ["--judge-name", judge.called or judge.name]
+    how = how_to_record([*words, *name], place.cassettes, plan)
+    alone = recording_alone(path, Recorder.here()) if terms.asks else nullcontext()
+    stop = stopping(terms.budget.deadline, [judge]) if terms.asks else None
     with closing(AskingLoop(on_interrupt=stop)) as loop, alone:
-        throttle = Throttle(judge, CONCURRENCY, budget=Budget(deadline))
-        session = Asking(trust=trust_of(options), how_to_record=how, throttle=throttle)
-        return measure(judge, question, {question.base: path}, loop, mode=mode, asking=session)
+        throttle = Throttle(judge, terms.concurrency, budget=terms.budget)
+        session = Asking(
+            trust=trust_of(options.judge_suite),
+            concurrency=terms.concurrency,
+            how_to_record=how,
+            throttle=throttle,
+            max_unparsed=terms.max_unparsed,
+        )
+        return measure(
+            judge, question, {question.base: path}, loop, mode=terms.mode, asking=session
+        )

@@ -15,19 +15,14 @@ from typing import Final
 from pytest_judgesense.cassettes.exchange import CALL, RETURN, Exchange, RecordedRequest
 from pytest_judgesense.checks.prompt_path import Prompt, PromptPath
 from pytest_judgesense.checks.sent import SentPart, parts_sent
-from pytest_judgesense.commands.options import (
-    judges_to_ask,
-    only_judge,
-    registry_of,
-    suite_files,
-)
-from pytest_judgesense.commands.options import suite as suite_of
+from pytest_judgesense.commands.options import place_of, registry_of
 from pytest_judgesense.errors import MissingRecording, UsageError, did_you_mean
 from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.past import PastReader
+from pytest_judgesense.questions.place import suite_files
 from pytest_judgesense.revision import Revision
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import plan_trials, recording_of
@@ -121,9 +116,9 @@ def label_of(judgment: Judgment) -> str:
 
 def flip_of(options: argparse.Namespace) -> Flip:
     """The flip that the options name: two trials, a trial and its partner, or two recordings."""
-    (judge,) = judges_to_ask(options, [options.judge_name or only_judge(options)])
+    judge = place_of(options).judge_to_ask(options.judge_name)
     options.judge_suite = options.judge_suite or _suite_of_trial(options.trial)
-    suite = suite_for_judge(suite_of(options, labelled=False), judge)
+    suite = suite_for_judge(place_of(options).suite(options.judge_suite, labelled=False), judge)
     trials = {trial.id: trial for trial in plan_trials(suite)}
     trial = _planned(options.trial, trials, suite)
     paths = cassettes_in(options.judge_cassettes, judge.slug, suite.recordings)
@@ -312,7 +307,9 @@ def _earlier(
     revision = Revision.read(options.against.removeprefix(REVISION), root)
     cassettes = root / options.judge_cassettes
     reader = PastReader(revision, root, cassettes, folder, 0, registry_of(options))
-    return reader.past(judge, suite_of(options, labelled=False)).exchanges
+    return reader.past(
+        judge, place_of(options).suite(options.judge_suite, labelled=False)
+    ).exchanges
 
 
 def _refuse_agreement(first: Judgment, second: Judgment) -> None:

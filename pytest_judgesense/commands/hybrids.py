@@ -20,7 +20,6 @@ from typing import Final
 from pytest_judgesense.asking import Asking, Inquiry
 from pytest_judgesense.cassettes.exchange import CALL
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.prompt_path import PromptPath
 from pytest_judgesense.commands.flip import Flip
 from pytest_judgesense.errors import JudgeError, UsageError, listed
@@ -28,9 +27,10 @@ from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.session import SessionCalls
-from pytest_judgesense.judges.throttle import SessionBudget, Throttle
+from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import proof_of
+from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.bisection import Hybrid
 from pytest_judgesense.suites.item import Item, item_id
@@ -131,8 +131,7 @@ def asking_hybrids(
     flip: Flip,
     path: PromptPath,
     cassettes: Path,
-    mode: Mode,
-    limits: SessionBudget,
+    terms: AskingTerms,
     registry: Registry,
     how_to_record: str,
 ) -> Iterator[HybridAsker]:
@@ -146,21 +145,21 @@ def asking_hybrids(
     name, judge = _recording_of(flip, path), flip.judge
     file = cassettes / judge.slug / f"{name}.jsonl"
     with ExitStack() as stack:
-        if mode == "record":
+        if terms.asks:
             stack.enter_context(recording_alone(file, Recorder.here()))
         loop = stack.enter_context(closing(AskingLoop()))
         asking = Asking(
             trust=Trust.here(flip.suite.path),
             concurrency=1,
             how_to_record=how_to_record,
-            throttle=Throttle(judge, 1, budget=limits),
+            throttle=Throttle(judge, 1, budget=terms.budget),
             session=SessionCalls(),
             registry=registry,
-            proves=mode == "record",
+            proves=terms.asks,
             computes=is_embedded,
         )
         suite = _emptied(flip, name)
-        inquiry = Inquiry(judge, suite, (), {name: file}, loop, mode, asking)
+        inquiry = Inquiry(judge, suite, (), {name: file}, loop, terms.mode, asking)
         asker = HybridAsker(flip, path, name, inquiry)
         yield asker
         inquiry.finish()

@@ -25,13 +25,13 @@ from pytest_judgesense.commands.options import (
     naming,
     number,
     seed,
-    testpaths,
 )
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files import read_bytes, read_text
 from pytest_judgesense.foreign_results import slug
 from pytest_judgesense.limits import toml_value
 from pytest_judgesense.output import append_whole, write_text
+from pytest_judgesense.questions.place import testpaths
 from pytest_judgesense.repository import top_of
 from pytest_judgesense.suites.builtin import template_text
 

@@ -25,7 +25,7 @@ from typing import Final
 
 from pytest_judgesense.asking import Asking
 from pytest_judgesense.commands.earlier_items import earlier_items
-from pytest_judgesense.commands.equivalence import measured_aside
+from pytest_judgesense.commands.equivalence import aside, measured_aside
 from pytest_judgesense.commands.label_sample import (
     GATE,
     DrawnItems,
@@ -34,19 +34,17 @@ from pytest_judgesense.commands.label_sample import (
     drawn_as_disputed,
     drawn_at_random,
 )
+from pytest_judgesense.commands.live_calls import add_terms
 from pytest_judgesense.commands.loopback import IDLE_S, LabelServer
 from pytest_judgesense.commands.options import (
     FILE,
     FLAG,
-    add_asking,
-    judge_and_suite,
-    judges,
-    judges_to_ask,
+    add_judge,
+    add_suite,
+    place_of,
     registry_of,
     seed,
     show,
-    suites_named,
-    trust_of,
 )
 from pytest_judgesense.commands.sent_questions import SentQuestions
 from pytest_judgesense.commands.sitting import Sitting
@@ -59,6 +57,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.output import write_text
+from pytest_judgesense.questions.place import trust_of
 from pytest_judgesense.suites.annotators import persons_of, refuse_spellings
 from pytest_judgesense.suites.builtin import cassettes_in, is_built_in
 from pytest_judgesense.suites.item import ITEM_ID, Item
@@ -73,7 +72,9 @@ _DISPUTED: Final = "disputed"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the suite, and who labels it."""
-    add_asking(parser, "a suite by name, NAME@PRESET, or its file", required=False)
+    add_suite(parser)
+    add_judge(parser, several=True)
+    add_terms(parser)
     parser.add_argument("-o", "--output", help="the file of items that a judge labels", **FILE)
     person = parser.add_argument_group("a person, on a page of this machine")
     person.add_argument("--person", metavar="NAME", type=_person, help="who labels")
@@ -134,7 +135,7 @@ def _refuse(options: argparse.Namespace, names: tuple[str, ...], whose: str) -> 
 
 def _label_on_a_page(options: argparse.Namespace) -> int:
     """Serve the page until the person is done."""
-    suite = next(suites_named(options.judge_suite, options, labelled=False))
+    suite = next(place_of(options).suites(options.judge_suite, labelled=False))
     if is_built_in(suite.path):
         raise UsageError(
             f"suite {suite.name} comes with the installation, which keeps no labels",
@@ -212,7 +213,7 @@ def _drawn(options: argparse.Namespace, suite: Suite, the_seed: int) -> DrawnIte
 def _judges(options: argparse.Namespace) -> list[JudgeSpec]:
     """The judges that are named, else those that the project declares."""
     if options.judge_name:
-        return judges(options, options.judge_name)
+        return place_of(options).judges(options.judge_name)
     return [*declared_judges(Path.cwd(), registry_of(options).providers).values()]
 
 
@@ -223,10 +224,13 @@ def _recorded(options: argparse.Namespace, suite: Suite) -> Iterator[Judgment]:
     registry = registry_of(options)
     how = f"record it: pytest {shlex.quote(str(suite.path))} --judge-mode record"
     with closing(AskingLoop()) as loop:
-        for judge in judges_to_ask(options, names):
+        for judge in place_of(options).judges_to_ask(names):
             paths = cassettes_in(options.judge_cassettes, judge.slug, suite.recordings)
             asking = Asking(
-                trust=trust_of(options), how_to_record=how, registry=registry, computes=is_embedded
+                trust=trust_of(options.judge_suite),
+                how_to_record=how,
+                registry=registry,
+                computes=is_embedded,
             )
             yield from measure(judge, suite, paths, loop, asking=asking).judgments
 
@@ -257,7 +261,9 @@ def _labelled_by_judge(options: argparse.Namespace) -> Iterator[str]:
     Labelled items get ``label`` and ``gold = "judge:NAME"``. Returns how many were labelled, and
     which have no majority.
     """
-    judge, suite = judge_and_suite(options, labelled=False)
+    place = place_of(options)
+    judge = place.judge(options.judge_name)
+    suite = place.suite(options.judge_suite, labelled=False)
     target, source = options.output, stimuli_of(suite)
     if source.suffix != ".jsonl":
         raise UsageError(
@@ -266,7 +272,7 @@ def _labelled_by_judge(options: argparse.Namespace) -> Iterator[str]:
             expected="JSON Lines, to which labels are added line by line",
             remedy="write the items as .jsonl, each with its id",
         )
-    command = f"label {shlex.quote(str(suite.path))} -o {shlex.quote(str(target))}"
+    words = ["judgesense", "label", str(suite.path), "-o", str(target)]
     asking = {
         "items": _unlabelled(suite),
         "templates": (_template(suite),),
@@ -274,7 +280,10 @@ def _labelled_by_judge(options: argparse.Namespace) -> Iterator[str]:
         "temperatures": suite.temperatures[:1],
     }
     votes_by_item: dict[str, Counter[str]] = defaultdict(Counter)
-    for judgment in measured_aside(options, judge, suite, LABELS, command, **asking).judgments:
+    measurement = measured_aside(options, judge, aside(suite, LABELS, **asking), words)
+    if measurement is None:
+        return
+    for judgment in measurement.judgments:
         votes = votes_by_item[judgment.trial.item]
         if judgment.chosen is not None and not isinstance(judgment.outcome, Failed):
             votes[judgment.chosen] += 1

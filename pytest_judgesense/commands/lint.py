@@ -9,19 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.checks.suite_faults import lint_suite
-from pytest_judgesense.commands.options import (
-    BAR_FAILED,
-    BROKEN_FILE,
-    registry_of,
-    show,
-    suite_files,
-    suites_here,
-)
+from pytest_judgesense.commands.options import BAR_FAILED, BROKEN_FILE, registry_of, show
 from pytest_judgesense.commands.reasoning_budget import budget_findings
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.questions.place import suite_files, suites_here
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of

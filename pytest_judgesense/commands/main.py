@@ -133,9 +133,10 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
             command.set_defaults(run=partial(_done, added))
             added.add_arguments(command)
             if added.asks:
-                from pytest_judgesense.commands.live_calls import add_measuring
+                from pytest_judgesense.commands.live_calls import add_outputs, add_terms
 
-                add_measuring(command)
+                add_terms(command)
+                add_outputs(command)
     return parser
 
 

@@ -11,39 +11,37 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.checks.variants import against_the_first
-from pytest_judgesense.commands.live_calls import add_limits, measure_by
+from pytest_judgesense.commands.live_calls import add_terms, terms_of
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FILE,
-    FLAG,
-    add_cassettes,
-    judges_to_ask,
+    add_suite,
     number,
+    place_of,
     registry_of,
-    seed,
     show,
     tell_of_outputs,
 )
-from pytest_judgesense.commands.options import suite as suite_of
-from pytest_judgesense.commands.plan import Quote, cost_words, quote
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.judges.local.models import JUDGES as LOCAL_JUDGES
-from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.output import Outputs
+from pytest_judgesense.questions.pricing import call_plan, how_to_record
+from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.model_change import Migration, sentences, tables, to_plain
 from pytest_judgesense.report.terminal import tables_lines
@@ -64,20 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text += "judgment log of it (.jsonl)"
     parser.add_argument("old", metavar="OLD", help=text)
     parser.add_argument("new", metavar="NEW", help="the judge that replaces it, likewise")
-    text = "a suite by name, NAME@PRESET, or its file"
-    parser.add_argument("judge_suite", metavar="SUITE", help=text)
-    text = "replay: recorded answers (the default); record: ask what is not recorded yet"
-    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=text)
-    parser.add_argument("--plan", help="print calls and price, and ask nothing", **FLAG)
+    add_suite(parser)
     text = "the old judge's pass mark: a grade of the scale or between two, or a share of it up to "
     text += "1 (default: the suite's)"
     parser.add_argument("--mark", help=text)
     text = f"how far from the old pass rate a rate is that keeps it (default: {_WITHIN})"
     share = number("share", float, 1)
     parser.add_argument("--within", type=share, default=_WITHIN, metavar="SHARE", help=text)
-    add_cassettes(parser)
-    add_limits(parser)
-    parser.add_argument("--judge-seed", type=seed, default=0, help="seed of every random draw")
+    add_terms(parser)
     parser.add_argument("-o", "--output", help="write all of it as JSON", **FILE)
 
 
@@ -90,11 +82,11 @@ def run(options: argparse.Namespace) -> int:
             expected="a file that ends in .json",
         )
     registry = registry_of(options)
-    suite = replace(suite_of(options, labelled=False), checks=())
+    suite = replace(place_of(options).suite(options.judge_suite, labelled=False), checks=())
     mark = _mark(options.mark, suite)
     names = [name for name in (options.old, options.new) if not name.endswith(_LOG)]
     _refuse_undeclared(options, names, registry)
-    judges = judges_to_ask(options, names) if names else []
+    judges = place_of(options).judges_to_ask(names) if names else []
     specs = {spec.called or spec.name: spec for spec in judges} | {
         spec.name: spec for spec in judges
     }
@@ -105,11 +97,16 @@ def run(options: argparse.Namespace) -> int:
             expected="two judges",
             remedy="how much a judge differs by itself: judgesense explain repeat_flip_rate",
         )
-    if names and (options.plan or options.judge_mode == "record"):
-        show(_plan_lines([specs[name] for name in names], suite, options.judge_cassettes))
+    terms, asked = terms_of(options), [specs[name] for name in names]
+    plan = call_plan("", ((spec.name, spec, suite) for spec in asked), options.judge_cassettes)
+    if names and (options.plan or terms.asks):
+        show(plan.lines())
     if options.plan:
         return 0
-    old, new = _both(options, specs, suite, registry)
+    words = ["judgesense", "migrate", options.old, options.new, options.judge_suite]
+    how = how_to_record(words, options.judge_cassettes, plan)
+    measured_by = partial(measured, place_of(options), terms, how_to_record=how)
+    old, new = _both(options, specs, suite, registry, measured_by)
     _refuse_apart(old[0], new[0])
     (old, new), left_out = _of_common(old, new)
     called = old[0].judge, new[0].judge
@@ -224,18 +221,19 @@ def _both(
     specs: Mapping[str, JudgeSpec],
     suite: Suite,
     registry: Registry,
+    measured_by: Callable[[Sequence[JudgeSpec], Sequence[Suite]], MeasuredDatasheet],
 ) -> list[_Measured]:
     """What the two judges said, from their recordings or their logs."""
     names = [name for name in (options.old, options.new) if name in specs]
-    measured: dict[str, _Measured] = {}
+    of_name: dict[str, _Measured] = {}
     if names:
         specs_asked = [specs[name] for name in names]
-        sheet = measure_by(options, specs_asked, [suite], _how_to_record(options))
+        sheet = measured_by(specs_asked, [suite])
         estimates = {judge_sheet.judge: judge_sheet.estimates for judge_sheet in sheet.judges}
         for name, cell in zip(names, sheet.cells, strict=True):
-            measured[name] = cell, estimates[specs[name].slug]
+            of_name[name] = cell, estimates[specs[name].slug]
     return [
-        measured[name] if name in measured else _of_log(Path(name), suite, options, registry)
+        of_name[name] if name in of_name else _of_log(Path(name), suite, options, registry)
         for name in (options.old, options.new)
     ]
 
@@ -252,21 +250,3 @@ def _of_log(path: Path, suite: Suite, options: argparse.Namespace, registry: Reg
             f"{path}",
         )
     return of_suite[0], estimate_all(of_suite[0])
-
-
-def _how_to_record(options: argparse.Namespace) -> str:
-    words = ["judgesense", "migrate", options.old, options.new, options.judge_suite]
-    if options.judge_cassettes != Path("cassettes"):
-        words += ["--judge-cassettes", str(options.judge_cassettes)]
-    return f"record it: {shlex.join([*words, '--judge-mode', 'record'])}"
-
-
-def _plan_lines(specs: Sequence[JudgeSpec], suite: Suite, cassettes: Path) -> Iterator[str]:
-    """What each judge is asked, what of it is recorded, and what the rest would cost."""
-    quotes: list[Quote] = []
-    for judge in specs:
-        now = quote(judge, suite_for_judge(suite, judge), cassettes)
-        quotes.append(now)
-        changed = f" ({now.changed} recorded with another request)" if now.changed else ""
-        words = f"{judge.name}: {now.calls:,} calls, {now.to_make:,} to be made{changed}"
-        yield from indented(f"{words}; cost: {cost_words(judge, now)}", width=0)

@@ -31,32 +31,26 @@ from pytest_judgesense.checks.attribution import (
     attributed,
     refuse_few,
 )
-from pytest_judgesense.commands.live_calls import add_limits, measure_by
+from pytest_judgesense.commands.live_calls import add_terms, terms_of
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FILE,
-    FLAG,
-    JUDGE,
     MANY,
-    add_cassettes,
-    judges_to_ask,
+    add_judge,
     number,
-    only_judge,
+    place_of,
     registry_of,
-    seed,
     show,
-    suites_named,
 )
-from pytest_judgesense.commands.options import suite as suite_of
-from pytest_judgesense.commands.plan import cost_words, quote
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.foreign_results import messages_of, slug
-from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.output import write_text
+from pytest_judgesense.questions.pricing import call_plan
+from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.stats.betting import ALARM
 from pytest_judgesense.suites.item import Item, item_id
 from pytest_judgesense.suites.suite import Suite
@@ -119,16 +113,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = f"how often each anchor is asked (default: {_REPLICATES})"
     often = number("number of replicates", int, least=1)
     parser.add_argument("--replicates", type=often, default=_REPLICATES, metavar="N", help=text)
-    text = f"{JUDGE} (default: the declared one)"
-    parser.add_argument("--judge-name", metavar="NAME", help=text)
-    text = "replay: recorded answers (the default); record: ask what is not recorded of now"
-    modes = ["replay", "record"]
-    parser.add_argument("--judge-mode", choices=modes, default="replay", help=text)
-    parser.add_argument("--plan", help="print calls and price, and ask nothing", **FLAG)
-    add_cassettes(parser)
-    add_limits(parser)
-    text = "seed of the order in which clusters are looked at"
-    parser.add_argument("--judge-seed", type=seed, default=0, help=text)
+    add_judge(parser)
+    add_terms(parser)
     parser.add_argument("-o", "--output", help="write the result as JSON", **FILE)
 
 
@@ -138,7 +124,7 @@ def _labels(text: str) -> tuple[str, ...]:
 
 def run(options: argparse.Namespace) -> int:
     """Print what moved; 1 if something got worse."""
-    anchors = suite_of(options, labelled=False)
+    anchors = place_of(options).suite(options.judge_suite, labelled=False)
     names = options.sessions
     if len(names) == 1:
         return _first_session(names[0], anchors, options)
@@ -230,7 +216,7 @@ def _refuse_twice(names: Sequence[str]) -> None:
 
 
 def _fresh_suite(name: str, options: argparse.Namespace) -> Suite:
-    return next(suites_named(name, options, labelled=False))
+    return next(place_of(options).suites(name, labelled=False))
 
 
 def _judge_of(log: str, cells: Iterable[Cell], name: str | None) -> str:
@@ -353,13 +339,16 @@ def _beside(session: _Session, anchors: Suite, options: argparse.Namespace, mode
 def _verdicts_on(suite: Suite, options: argparse.Namespace, mode: Mode, how: str) -> Cell:
     """The judge's verdicts on a suite; ``how`` they are recorded."""
     of_suite = [replace(suite, checks=())]
-    sheet = measure_by(options, [_judge(options)], of_suite, f"record it: {how}", mode=mode)
+    judge, place = _judge(options), place_of(options)
+    plan = call_plan("", [(suite.name, judge, suite)], place.cassettes)
+    sheet = measured(
+        place, terms_of(options), [judge], of_suite, f"record it: {how} ({plan.words})", mode=mode
+    )
     return sheet.cells[0]
 
 
 def _judge(options: argparse.Namespace) -> JudgeSpec:
-    (judge,) = judges_to_ask(options, [options.judge_name or only_judge(options)])
-    return judge
+    return place_of(options).judge_to_ask(options.judge_name)
 
 
 def _command(options: argparse.Namespace, sessions: Sequence[str]) -> str:
@@ -411,11 +400,11 @@ def _plan_lines(name: str, anchors: Suite, options: argparse.Namespace) -> Itera
         digest = suites[0].digest
     suites.append(_aside(anchors, name, digest, options.replicates))
     judge = _judge(options)
-    for suite in suites:
-        now = quote(judge, suite_for_judge(suite, judge), options.judge_cassettes)
-        text = f"{suite.name}, judge {judge.name}: {len(suite.items)} items, {now.calls:,} calls, "
-        text += f"{now.to_make:,} to be made; cost: {cost_words(judge, now)}"
-        yield from indented(text, width=0)
+    asked = (
+        (f"{suite.name}, judge {judge.name}, {len(suite.items)} items", judge, suite)
+        for suite in suites
+    )
+    yield from call_plan("", asked, options.judge_cassettes).lines()
 
 
 # --- what is printed ------------------------------------------------------------------------------

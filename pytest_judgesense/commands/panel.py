@@ -17,13 +17,11 @@ from pytest_judgesense.commands.options import (
     FILE,
     MANY,
     add_cassettes,
-    judges,
     number,
-    recorded_suites,
+    place_of,
     registry_of,
     seed,
     show,
-    suites_named,
     tell_of_outputs,
 )
 from pytest_judgesense.commands.report import cells_of_logs
@@ -147,7 +145,7 @@ def _voters(options: argparse.Namespace, registry: Registry) -> Iterator[_Voter]
 
 def _recorded(options: argparse.Namespace, name: str, registry: Registry) -> Iterator[_Voter]:
     cassettes = Path.cwd() / options.judge_cassettes
-    for judge, suite in _recordings(options, name, registry, cassettes):
+    for judge, suite in _recordings(options, name, cassettes):
         paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
         cell, _ = recorded_cell(judge, suite, paths, options.seed, registry)
         if cell.judgments:
@@ -169,14 +167,14 @@ def later_labels(labels: Iterable[PersonLabel], votes: Iterable[str | None]) -> 
 
 
 def _recordings(
-    options: argparse.Namespace, name: str, registry: Registry, cassettes: Path
+    options: argparse.Namespace, name: str, cassettes: Path
 ) -> Iterator[tuple[JudgeSpec, Suite]]:
     """The suites of a name with the judges that are named, else with those that are recorded."""
     if not options.judge_name:
-        yield from recorded_suites(name, registry, cassettes)
+        yield from place_of(options).recorded(name)
         return
-    for suite in suites_named(name, options, labelled=False):
-        for judge in judges(options, options.judge_name):
+    for suite in place_of(options).suites(name, labelled=False):
+        for judge in place_of(options).judges(options.judge_name):
             recordings = cassettes_in(cassettes, judge.slug, suite.recordings)
             if all(path.is_file() for path in recordings.values()):
                 yield judge, suite

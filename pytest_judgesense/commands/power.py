@@ -29,15 +29,13 @@ from pytest_judgesense.checks.outcome import (
     quantity_of,
 )
 from pytest_judgesense.commands.options import (
-    JUDGE,
     MANY,
     add_cassettes,
-    judge_and_suite,
     number,
+    place_of,
     registry_of,
     seed,
 )
-from pytest_judgesense.commands.options import suite as suite_of
 from pytest_judgesense.errors import (
     CassetteError,
     CodeNotRun,
@@ -59,6 +57,7 @@ from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.past import measured_now
+from pytest_judgesense.questions.place import JUDGE
 from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.stats import chances
 from pytest_judgesense.stats.chances import CAUGHT, Chance, ShareBar
@@ -190,10 +189,11 @@ def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterat
         )
     assumed = assumptions_of(options)
     if options.judge_name is None or options.assume:
-        suite = suite_of(options)
+        suite = place_of(options).suite(options.judge_suite)
         yield from power_lines(suite, assumed)
     else:
-        judge, suite = judge_and_suite(options)
+        place = place_of(options)
+        judge, suite = place.judge(options.judge_name), place.suite(options.judge_suite)
         yield from power_lines(suite, assumed, judge, options.judge_cassettes)
     if options.early_stop:
         yield from _early_stop(suite, assumed, usd_a_trial)

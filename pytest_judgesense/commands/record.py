@@ -19,23 +19,21 @@ from typing import Any
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
-    JUDGE,
     add_cassettes,
     complain,
-    judges_to_ask,
     number,
-    plans_of,
+    place_of,
     registry_of,
     show,
-    suites_named,
-    told_each_minute,
 )
 from pytest_judgesense.commands.ray_tasks import TEMPORARY, RayTasks, protect_temporary_cluster
+from pytest_judgesense.display import told_each_minute
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.layout import pace
+from pytest_judgesense.questions.place import JUDGE
 from pytest_judgesense.shards import Job, JobResult, Processes, run_job
 
 
@@ -68,8 +66,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--shards and --judge-concurrency are whole numbers, at least 1")
     if options.ray == TEMPORARY:
         protect_temporary_cluster()  # before a plugin or a judge imports Ray
-    suites = tuple(suite for name in options.suites for suite in suites_named(name, options))
-    (judge,) = judges_to_ask(options, [options.judge_name])
+    suites = tuple(suite for name in options.suites for suite in place_of(options).suites(name))
+    judge = place_of(options).judge_to_ask(options.judge_name)
     trust = Trust.here(*(Path(name.partition("@")[0]) for name in options.suites))
     for suite in suites:
         trust.refuse_suite(suite)
@@ -95,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     )
     begin = Processes if options.ray is None else lambda *limits: RayTasks(options.ray, *limits)
     with closing(begin(*counted)) as pool:
-        watch, plans = _watch(judge.name), plans_of(options)
+        watch, plans = _watch(judge.name), place_of(options).plans
         outcome = run_job(job, pool, options.judge_cassettes, watch, plans)
     show(_lines(job, outcome, options.judge_cassettes))
     for error in outcome.errors:

@@ -20,10 +20,10 @@ from pytest_judgesense.commands.options import (
     FLAG,
     MANY,
     assignment,
+    place_of,
     registry_of,
     seed,
     show,
-    suites_named,
     tell_of_outputs,
 )
 from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
@@ -153,7 +153,7 @@ def _suites_of(options: argparse.Namespace, cells: Iterable[Cell]) -> list[Suite
     if not names:
         bases = dict.fromkeys(cell.suite.partition("@")[0] for cell in cells)
         names = [str(builtin_suites()[name]) for name in bases if name in builtin_suites()]
-    return [suite for name in names for suite in suites_named(name, options)]
+    return [suite for name in names for suite in place_of(options).suites(name)]
 
 
 def _written(

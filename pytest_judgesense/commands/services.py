@@ -8,20 +8,14 @@ from functools import partial
 
 from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.checks.suite_faults import lint_notices
-from pytest_judgesense.commands.live_calls import measure_by
-from pytest_judgesense.commands.options import (
-    judges_to_ask,
-    plans_of,
-    registry_of,
-    show,
-    suites_named,
-    tell_of_outputs,
-)
+from pytest_judgesense.commands.live_calls import terms_of
+from pytest_judgesense.commands.options import place_of, registry_of, show, tell_of_outputs
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.output import Outputs
+from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.registry import Services
 from pytest_judgesense.report.assembly import datasheet_text
 from pytest_judgesense.report.log import log_lines
@@ -34,8 +28,8 @@ from pytest_judgesense.suites.suite import Suite
 def services_of(options: argparse.Namespace) -> Services:
     """What a command with these options is given."""
     return Services(
-        judges=partial(judges_to_ask, options),
-        suite=lambda name: next(suites_named(name, options, labelled=False)),
+        judges=place_of(options).judges_to_ask,
+        suite=partial(place_of(options).suite, labelled=False),
         plan=partial(_plan, options),
         measure=partial(_measured, options),
         show=show,
@@ -46,7 +40,7 @@ def services_of(options: argparse.Namespace) -> Services:
 def _plan(options: argparse.Namespace, judge: JudgeSpec, suite: Suite) -> Iterable[str]:
     # An error of lint ends it: no price is asked for what cannot be measured.
     lint_notices(suite_for_judge(suite, judge), registry_of(options))
-    return plan_lines(judge, suite, options.judge_cassettes, plans_of(options))
+    return plan_lines(judge, suite, options.judge_cassettes, place_of(options).plans)
 
 
 def _measured(
@@ -55,7 +49,7 @@ def _measured(
     suite: Suite,
     how_to_record: str,
 ) -> MeasuredDatasheet:
-    return measure_by(options, [judge], [suite], how_to_record)
+    return measured(place_of(options), terms_of(options), [judge], [suite], how_to_record)
 
 
 def _written(options: argparse.Namespace, sheet: Datasheet) -> int:
@@ -65,7 +59,7 @@ def _written(options: argparse.Namespace, sheet: Datasheet) -> int:
         show(["", *outputs.shown("judge datasheet", datasheet_lines(view))])
     cells = sheet.cells if isinstance(sheet, MeasuredDatasheet) else ()
     logs = [list(log_lines(cell.judgments, cell.design)) for cell in cells]
-    for path in options.judge_datasheet:
+    for path in options.outputs:
         text = partial(datasheet_text, path.suffix, view, logs, evidence=PageEvidence(cells))
         outputs.write("datasheet", path, text)
     return tell_of_outputs(outputs)

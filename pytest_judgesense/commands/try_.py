@@ -18,26 +18,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.cassettes.exchange import CALL, RETURN
-from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.checks.variants import VariantChange, against_the_first, word_of
-from pytest_judgesense.commands.live_calls import add_measuring, files_of, limits_of, measure_by
+from pytest_judgesense.commands.live_calls import add_outputs, add_terms, files_of, terms_of
 from pytest_judgesense.commands.options import (
-    FLAG,
-    JUDGE,
-    judges_to_ask,
-    only_judge,
+    add_judge,
+    place_of,
     registry_of,
     show,
     tell_of_outputs,
 )
-from pytest_judgesense.commands.options import suite as suite_of
-from pytest_judgesense.commands.plan import Quote, cost_words, quote
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.files import read_text
@@ -54,6 +49,8 @@ from pytest_judgesense.measures.shared import (
 )
 from pytest_judgesense.output import Outputs
 from pytest_judgesense.published_design import Paper, Printed, Table
+from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
+from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import view_of
@@ -89,21 +86,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "a suite by name, NAME@PRESET, or its file"
     form: dict[str, Any] = {"dest": "judge_suite", "required": True, "metavar": "SUITE"}
     parser.add_argument("--suite", "--judge-suite", help=text, **form)
-    text = f"{JUDGE} (default: the declared one)"
-    parser.add_argument("--judge-name", metavar="NAME", help=text)
-    text = "record: ask what is not recorded yet (the default); replay: recorded answers; live: "
-    text += "ask all afresh, and keep no recording"
-    modes = ["record", "replay", "live"]
-    parser.add_argument("--judge-mode", choices=modes, default="record", help=text)
-    parser.add_argument("--plan", help="print calls and price, and ask nothing", **FLAG)
-    add_measuring(parser)
+    add_judge(parser)
+    add_terms(parser, live=True)
+    add_outputs(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print plan and price, ask, and print and write the comparison."""
     registry = registry_of(options)
-    suite = _one_question(suite_of(options, labelled=False))
-    (judge,) = judges_to_ask(options, [options.judge_name or only_judge(options)])
+    suite = _one_question(place_of(options).suite(options.judge_suite, labelled=False))
+    judge = place_of(options).judge_to_ask(options.judge_name)
     variants = _variants(options, judge, suite)
     for variant in variants:
         _refuse_faults(variant, suite, registry)
@@ -111,12 +103,15 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as nothing:
         live = options.judge_mode == "live"
         cassettes = Path(nothing) if live else options.judge_cassettes
-        show(_plan_lines(judge, variants, suite, cassettes))
+        plan = _plan(judge, variants, suite, cassettes)
+        show(plan.lines())
     if options.plan:
         return 0
-    if variants[0].itself and options.judge_mode != "replay":
-        _refuse_unread(judge, variants, suite, options)
-    sheet = _measured(variants, suite, options, options.judge_mode)
+    terms = terms_of(options)
+    asked = _Asked(options, terms, plan)
+    if variants[0].itself and terms.asks:
+        _refuse_unread(judge, variants, suite, asked)
+    sheet = _measured(variants, suite, asked)
     by_judge = {judge_sheet.judge: judge_sheet.estimates for judge_sheet in sheet.judges}
     estimates = {variant.name: by_judge[variant.judge.slug] for variant in variants}
     cells = dict(zip(estimates, sheet.cells, strict=True))
@@ -135,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
     show(outputs.shown("table of the prompts", printed_lines(result)))
     if options.verbose:
         show(["", *outputs.shown("judge datasheet", datasheet_lines(view))])
-    for path in options.judge_datasheet:
+    for path in options.outputs:
         for file, text in files_of(path, result, view, sheet):
             outputs.write("prompts", file, text)
     return tell_of_outputs(outputs)
@@ -238,38 +233,46 @@ def _prompt_named(path: Path) -> Iterator[None]:
             os.environ[PROMPT_VARIABLE] = before
 
 
+class _Asked(NamedTuple):
+    """How the variants are asked."""
+
+    options: argparse.Namespace
+    terms: AskingTerms
+    plan: CallPlan
+
+    @property
+    def how_to_record(self) -> str:
+        options = self.options
+        words = ["judgesense", "try", *map(str, options.prompts), "--suite", options.judge_suite]
+        words += ["--judge-name", options.judge_name] if options.judge_name else []
+        return how_to_record(words, options.judge_cassettes, self.plan)
+
+
 def _measured(
-    variants: Sequence[Variant], suite: Suite, options: argparse.Namespace, mode: Mode
+    variants: Sequence[Variant], suite: Suite, asked: _Asked, **changes: Any
 ) -> MeasuredDatasheet:
     paths = {variant.judge.name: variant.path for variant in variants if variant.itself}
 
     def around(judge: JudgeSpec) -> Any:
         return _prompt_named(paths[judge.name]) if judge.name in paths else nullcontext()
 
-    return measure_by(
-        options,
+    return measured(
+        place_of(asked.options),
+        asked.terms,
         [variant.judge for variant in variants],
         [suite],
-        _how_to_record(options),
-        mode=mode,
+        asked.how_to_record,
         named=[variant.path for variant in variants],
         around=around,
+        **changes,
     )
-
-
-def _how_to_record(options: argparse.Namespace) -> str:
-    words = ["judgesense", "try", *map(str, options.prompts), "--suite", options.judge_suite]
-    words += ["--judge-name", options.judge_name] if options.judge_name else []
-    if options.judge_cassettes != Path("cassettes"):
-        words += ["--judge-cassettes", str(options.judge_cassettes)]
-    return f"record it: {shlex.join(words)}"
 
 
 def _refuse_unread(
     judge: JudgeSpec,
     variants: Sequence[Variant],
     suite: Suite,
-    options: argparse.Namespace,
+    asked: _Asked,
 ) -> None:
     """Ask about the first item under each prompt, and raise an error if the same is sent.
 
@@ -286,11 +289,10 @@ def _refuse_unread(
             )
     first_item = replace(suite, items=suite.items[:1], replicates=1)
     trials = {trial.id for trial in plan_trials(first_item)}
-    live = options.judge_mode == "live"
-    with tempfile.TemporaryDirectory() if live else nullcontext(options.judge_cassettes) as folder:
-        changed = {"judge_cassettes": Path(folder), "limits": limits_of(options)}
-        aside = argparse.Namespace(**{**vars(options), **changed})
-        _measured(variants, first_item, aside, "record")
+    live, cassettes = asked.terms.mode == "live", asked.options.judge_cassettes
+    with tempfile.TemporaryDirectory() if live else nullcontext(cassettes) as folder:
+        aside = argparse.Namespace(**{**vars(asked.options), "judge_cassettes": Path(folder)})
+        _measured(variants, first_item, asked._replace(options=aside), mode="record")
         sent = [
             {
                 (exchange.trial, exchange.request)
@@ -327,23 +329,11 @@ def _refuse_unread(
 # --- what is printed ------------------------------------------------------------------------------
 
 
-def _plan_lines(
-    judge: JudgeSpec, variants: Sequence[Variant], suite: Suite, cassettes: Path
-) -> Iterator[str]:
+def _plan(judge: JudgeSpec, variants: Sequence[Variant], suite: Suite, cassettes: Path) -> CallPlan:
     """What each prompt asks, what of it is recorded, and what the rest would cost."""
-    yield from indented(f"{suite.name}, judge {judge.name}: {len(variants)} prompts", width=0)
-    quotes = []
-    for variant in variants:
-        now = quote(variant.judge, suite_for_judge(suite, variant.judge), cassettes)
-        quotes.append(now)
-        yield from indented(f"{variant.name}: {_quoted(judge, now)}", width=2)
-    yield from indented(f"together: {_quoted(judge, Quote.summed(quotes))}", width=2)
-
-
-def _quoted(judge: JudgeSpec, of: Quote) -> str:
-    changed = f" ({of.changed} recorded with another request)" if of.changed else ""
-    calls = f"{of.calls:,} calls, {of.to_make:,} to be made{changed}"
-    return f"{calls}; cost: {cost_words(judge, of)}"
+    heading = f"{suite.name}, judge {judge.name}: {len(variants)} prompts"
+    asked = ((variant.name, variant.judge, suite) for variant in variants)
+    return call_plan(heading, asked, cassettes)
 
 
 def _best_lines(sheet: MeasuredDatasheet) -> Iterator[str]:

@@ -19,20 +19,19 @@ from typing import Any, Final
 from pytest_judgesense.checks.prompt_path import PromptPath
 from pytest_judgesense.commands.flip import Flip, FlipEnd, flip_of, label_of
 from pytest_judgesense.commands.hybrids import asking_hybrids
+from pytest_judgesense.commands.live_calls import add_terms, terms_of
 from pytest_judgesense.commands.options import (
     FILE,
-    FLAG,
-    JUDGE,
     OUTPUT,
-    add_cassettes,
-    number,
+    add_judge,
     registry_of,
     show,
 )
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.spec import FREE, table_of
-from pytest_judgesense.judges.throttle import Deadline, SessionBudget
 from pytest_judgesense.layout import indented
 from pytest_judgesense.output import write_text
+from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.stats.bisection import (
     AFRESH,
     CONTRAST_CALLS,
@@ -46,8 +45,9 @@ from pytest_judgesense.stats.bisection import (
 )
 from pytest_judgesense.trial import content_of_slot
 
-_CALLS: Final = 60
-_FEWEST_CALLS: Final = 2 * FEWEST + CONTRAST_CALLS  # with less nothing could be named
+# Of the search, where no limit is set.
+_ANSWERS: Final = 60
+_FEWEST_ANSWERS: Final = 2 * FEWEST + CONTRAST_CALLS  # with less nothing could be named
 _CHARACTERS_A_TOKEN: Final = 4
 _UNITS: Final = {"words": "word", "sentences": "sentence"}
 # Of the answers of both ends, from which share on one slot is what the judge names.
@@ -63,40 +63,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", metavar="OTHER", nargs="?", help=text)
     text = "compare with the same trial in another recording: a folder, or git:REF"
     parser.add_argument("--against", metavar="PLACE", help=text)
-    parser.add_argument("--judge-name", metavar="NAME", help=f"{JUDGE} (default: the declared one)")
+    add_judge(parser)
     text = "the suite, or its file (default: the one that the trial begins with)"
     parser.add_argument("--judge-suite", metavar="SUITE", help=text)
-    text = "record: ask what is not recorded yet (the default); replay: recorded answers"
-    parser.add_argument("--judge-mode", choices=["record", "replay"], default="record", help=text)
     text = "what a change is (default: words)"
     parser.add_argument("--by", choices=[*_UNITS], default="words", help=text)
-    text = f"the most answers that the search takes (default: {_CALLS})"
-    reader = number("max-calls", int, least=_FEWEST_CALLS)
-    parser.add_argument("--judge-max-calls", type=reader, default=_CALLS, help=text)
-    text = "maximum cost in USD, by the prices of the judge"
-    parser.add_argument("--judge-max-cost", type=number("max-cost", float), help=text)
-    parser.add_argument("--plan", help="print the ends and the price, and ask nothing", **FLAG)
     parser.add_argument("-o", "--output", help=f"{OUTPUT}, as JSON", **FILE)
-    add_cassettes(parser)
+    add_terms(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the ends and the price, ask, and print the cause."""
     flip = flip_of(options)
     path = flip.path(options.by)
-    show(_plan_lines(flip, path, options.judge_max_calls))
+    terms = terms_of(options)
+    most = _most_answers(terms)
+    show(_plan_lines(flip, path, most))
     if options.plan:
         return 0
-    search = begin(len(path.changes), options.judge_max_calls)
-    limits = SessionBudget(None, options.judge_max_cost, deadline=Deadline())
+    search = begin(len(path.changes), most)
     with asking_hybrids(
         flip,
         path,
         options.judge_cassettes,
-        options.judge_mode,
-        limits,
+        terms,
         registry_of(options),
-        f"record it: {_command(options)}",
+        f"record it: {_command(options)} (at most {most} calls, cost: {_cost(flip, path, most)})",
     ) as asker:
         while (hybrid := search.question) is not None:
             search = search.learn(label_of(asker.ask(hybrid)))
@@ -117,7 +109,18 @@ def _command(options: argparse.Namespace) -> str:
         words += ["--by", options.by]
     if options.judge_cassettes != Path("cassettes"):
         words += ["--judge-cassettes", str(options.judge_cassettes)]
-    return shlex.join(words)
+    return shlex.join([*words, "--judge-mode", "record"])
+
+
+def _most_answers(terms: AskingTerms) -> int:
+    """How many answers the search may take: as many as calls may be made."""
+    most = _ANSWERS if terms.max_calls is None else terms.max_calls
+    if most < _FEWEST_ANSWERS:
+        raise UsageError(
+            f"--judge-max-calls {most} is too small",
+            expected=f"at least {_FEWEST_ANSWERS}: with less no change is confirmed",
+        )
+    return most
 
 
 # --- what is printed ------------------------------------------------------------------------------

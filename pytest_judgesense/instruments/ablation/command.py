@@ -14,7 +14,6 @@ import hashlib
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.datasheet import Datasheet
@@ -50,16 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--items", default=_ITEMS, help=text, **form)
     text = f"how often each is asked with the whole prompt (default: {TIMES})"
     parser.add_argument("--times", default=TIMES, help=text, **form)
-    text = "replay: recorded answers (the default); record: ask what is not recorded yet"
-    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=text)
-    text = "print calls and price, and ask nothing"
-    parser.add_argument("--plan", action="store_true", help=text)
-    suppressed: dict[str, Any] = {"default": argparse.SUPPRESS}
-    text = "the same as --judge-seed"
-    parser.add_argument("--seed", dest="judge_seed", type=int, metavar="N", help=text, **suppressed)
-    text = "the same as --judge-datasheet"
-    form = {"type": Path, "action": "append", "metavar": "FILE", **suppressed}
-    parser.add_argument("-o", "--output", dest="judge_datasheet", help=text, **form)
 
 
 def run(options: argparse.Namespace, services: Services) -> int:

@@ -114,7 +114,7 @@ def test_what_is_not_recorded_is_an_error_with_the_command_that_records_it(
 ) -> None:
     assert main(ASKED) == 3
     told = capsys.readouterr().err
-    assert "judgesense equivalence parity --judge-name m.1 --judge-mode record" in told
+    assert "parity.suite.toml --judge-name m.1 --judge-mode record (3 calls, cost: unknown" in told
     assert server.asked == []
 
 

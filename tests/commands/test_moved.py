@@ -142,7 +142,7 @@ def test_outputs_frozen_from_the_log_of_then_are_asked_again(
     named = (then, now, "--anchors", anchors)
     assert moved(*named, "--plan") == 0
     plan = words(capsys)
-    assert "60 items, 180 calls, 180 to be made; cost: 0.0" in plan
+    assert "60 items: 180 calls, 180 to be made; cost: 0.0" in plan
     assert server.asked == []
     assert moved(*named, "--judge-mode", "record", "-o", "first.json") == code
     shown = capsys.readouterr().out
@@ -231,8 +231,8 @@ def test_sessions_may_be_suites_with_their_recordings(
     assert len(server.asked) == N + 90
     assert moved(*named, "--plan") == 0
     plan = words(capsys)
-    assert f"friday, judge prod: {N} items, {N} calls, {N} to be made" in plan
-    assert "30 items, 90 calls, 90 to be made" in plan
+    assert f"friday, judge prod, {N} items: {N} calls, {N} to be made" in plan
+    assert "30 items: 90 calls, 90 to be made" in plan
     assert moved(*named, "--judge-mode", "record") == 1
     assert "the outputs moved, the judge is not seen to have" in words(capsys)
     assert len(server.asked) == 2 * (N + 90)

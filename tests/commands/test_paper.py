@@ -66,11 +66,11 @@ def test_it_records_resumes_and_replays_to_the_same_bytes(
     assert run(*recording) == 0
     shown = capsys.readouterr().out
     # 75 + 75 + 75 + 90 calls; 80 of them are recorded.
-    assert "together: 315 trials, 315 calls, 235 to be made; cost: none" in shown
+    assert "together: 315 calls, 235 to be made; cost: none" in shown
     files = [f"--judge-datasheet={name}" for name in ("a.json", "a.csv", "a.tex", "a.md")]
     assert run(*asked, *files) == 0
     shown = capsys.readouterr().out
-    assert "together: 315 trials, 315 calls, 0 to be made; cost: none" in shown
+    assert "together: 315 calls, 0 to be made; cost: none" in shown
     assert run(*asked, "--judge-datasheet", "b.json") == 0
     assert (here / "a.json").read_bytes() == (here / "b.json").read_bytes()
     rows = list(csv.DictReader((here / "a.csv").read_text(encoding="utf-8").splitlines()))
@@ -107,11 +107,11 @@ def test_without_a_recording_it_says_the_price_and_how_to_record(
     assert run("--quick") == 3
     told = capsys.readouterr()
     # At most 20 tokens for each of 315 replies, at 2 USD a million: 0.0126 USD beside the prompts.
-    assert "judge mine" in told.out
+    assert "mine on factuality@paper-quick: 75 calls, 75 to be made" in told.out
     assert "315 to be made; cost: 0.0" in told.out
     assert "judgesense paper jss --quick --judge-mode record" in told.err
     assert run("--quick", "--judge-cassettes", "an other") == 3
-    remedy = "judgesense paper jss --judge-cassettes 'an other' --quick --judge-mode record"
+    remedy = "judgesense paper jss --quick --judge-cassettes 'an other' --judge-mode record (315"
     assert remedy in " ".join(capsys.readouterr().err.split())
 
 

@@ -116,7 +116,10 @@ def declare(folder: Path, table: str) -> None:
 
 def run(*arguments: str, prompts: tuple[str, ...] = ("plain", "careful", "terse")) -> int:
     files = [f"{name}.txt" for name in prompts]
-    return main(["try", *files, "--suite", "pairs.suite.toml", *arguments])
+    return main(["try", *files, "--suite", "pairs.suite.toml", *RECORD, *arguments])
+
+
+RECORD = ("--judge-mode", "record")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -250,14 +253,15 @@ def test_a_function_gets_the_prompt(
 ) -> None:
     declare_function(folder, server, function)
     files = ("plain.txt", "careful.txt")
-    done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)
+    words = ("judgesense", "try", *files, "--suite", "pairs.suite.toml", *RECORD)
+    done = processes.run(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     # The first item, which says whether the prompts arrive, is not asked again.
     assert len(server.asked) == 2 * 2 * N
     assert "careful is better than plain: agreement 0.800 -> 1.000" in " ".join(done.stdout.split())
     # Once more: nothing is asked of an endpoint that is gone, nor lost of the recording.
     server.close()
-    again = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)
+    again = processes.run(*words, cwd=folder)
     assert "together: 160 calls, 0 to be made" in again.stdout
     assert again.stdout.partition("\n\n")[2] == done.stdout.partition("\n\n")[2]
 
@@ -283,7 +287,8 @@ def test_a_function_that_the_prompts_do_not_reach_is_asked_about_one_item(
 ) -> None:
     declare_function(folder, server, function)
     files = ("plain.txt", "careful.txt")
-    done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)
+    words = ("judgesense", "try", *files, "--suite", "pairs.suite.toml", *RECORD)
+    done = processes.run(*words, cwd=folder)
     assert done.returncode == 2
     assert len(server.asked) == calls
     assert "the prompts do not reach judge 'mine'" in done.stderr
@@ -297,7 +302,8 @@ def test_two_files_with_one_text_are_no_fault_of_the_function(
     declare_function(folder, server, "reading")
     (folder / "copy.txt").write_bytes((folder / "plain.txt").read_bytes())
     files = ("plain.txt", "copy.txt")
-    done = processes.run("judgesense", "try", *files, "--suite", "pairs.suite.toml", cwd=folder)
+    words = ("judgesense", "try", *files, "--suite", "pairs.suite.toml", *RECORD)
+    done = processes.run(*words, cwd=folder)
     assert done.returncode == 2
     assert not server.asked
     assert "two prompts are the same text" in done.stderr

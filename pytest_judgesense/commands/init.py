@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text += "where suites holds some already, that workflow alone"
     parser.add_argument("--nightly", help=text, **FLAG)
     text = "what the workflows install, in the words of pip (default: what the project's "
-    text += "requirements or pyproject.toml say, if they name pytest-judgesense)"
+    text += "requirements, lock or pyproject.toml say, if they name pytest-judgesense)"
     parser.add_argument("--install", help=text, metavar="SPEC")
     function = parser.add_argument_group("your own function and items")
     text = "the function that judges, such as myapp.judges:judge"

@@ -108,6 +108,11 @@ class RequestCount(NamedTuple):
     retried: int = 0
     timed_out: int = 0
 
+    @classmethod
+    def summed(cls, counts: Iterable[tuple[int, int, int]]) -> RequestCount:
+        """All of them together."""
+        return cls(*map(sum, zip(*counts, strict=True)))
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

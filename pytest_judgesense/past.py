@@ -27,7 +27,7 @@ from pytest_judgesense.checks.reference import (
 )
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.calls import identity_of, judgment_of
@@ -432,7 +432,7 @@ class PastReader:
         return slug or judge.slug
 
     def _not_recorded(self, judge: str, suite: Suite) -> NotCompared:
-        others = ", ".join(self.newly_retired)
+        others = listed(self.newly_retired)
         retired = f"; {others} was, and is called retired now" if others else ""
         return NotCompared(
             f"judge {judge} on suite {suite.name} was not recorded at {self.revision.name}{retired}"

@@ -74,9 +74,7 @@ class Scoring:
         if len(pairwise) > 1 or not (passes or widest.pairwise or {*every} <= {*widest.labels}):
             raise UsageError(
                 "the outputs and the anchors are not scored alike",
-                found="; ".join(
-                    f"{suite}: {', '.join(of.labels)}" for suite, of in designs.items()
-                ),
+                found="; ".join(f"{suite}: {listed(of.labels)}" for suite, of in designs.items()),
                 expected="verdicts of one kind",
                 remedy="name the suites of a log that are meant: --suite NAME",
             )
@@ -86,7 +84,7 @@ class Scoring:
                 found=",".join(passes),
                 expected="nothing: a pair scores by whether content 1 wins"
                 if widest.pairwise
-                else f"one or more of {', '.join(every)}",
+                else f"one or more of {listed(every)}",
             )
         if not (passes or widest.pairwise or widest.ordinal):
             raise UsageError(

@@ -33,7 +33,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Datasheet, setting_notices
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.loop import AskingLoop
@@ -294,7 +294,7 @@ def _pairs(old: Sequence[Measured], new: Sequence[Measured]) -> list[tuple[Measu
 
 
 def _named(of: Sequence[Measured]) -> str:
-    return ", ".join(f"{m.judge} on {m.suite}" for m in of) or "nothing"
+    return listed(f"{m.judge} on {m.suite}" for m in of) or "nothing"
 
 
 def _rows(old: Measured, new: Measured, registry: Registry) -> Iterator[tuple[str, dict[str, Any]]]:

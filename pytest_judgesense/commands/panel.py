@@ -198,7 +198,7 @@ def _panel_of(options: argparse.Namespace, voters: Sequence[_Voter]) -> list[_Vo
     if not panels and voters:
         _refuse_missing(names, voters)
     if len(panels) != 1:
-        there = ", ".join(f"{voter.cell.judge} on {voter.cell.suite}" for voter in voters)
+        there = listed(f"{voter.cell.judge} on {voter.cell.suite}" for voter in voters)
         raise UsageError(
             "there are panels on several suites" if panels else "there is no panel",
             found=there or "no judgments",

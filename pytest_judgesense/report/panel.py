@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_judgesense.errors import listed
 from pytest_judgesense.estimate import Clustered, compact
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
@@ -66,7 +67,7 @@ def _worth(panel: JudgePanel) -> Iterator[str]:
     if len(worth.counted) < len(names):
         alike = [name for place, name in enumerate(names) if place not in worth.counted]
         what = "errors" if panel.by_errors else "verdicts"
-        yield f"not counted, {what} alike on all items outside one cluster: {', '.join(alike)}"
+        yield f"not counted, {what} alike on all items outside one cluster: {listed(alike)}"
     if not panel.by_errors:
         yield (
             "without labels verdicts are correlated, and judges that are right together look as "

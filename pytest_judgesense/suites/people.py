@@ -256,7 +256,7 @@ def _labels_of(path: Path, content: str) -> tuple[PersonLabel, ...]:
     if names == {*COLUMNS} - {"text"}:
         raise _without_texts(path)
     if names != {*COLUMNS}:
-        raise _not_of_the_form(path, 1, ", ".join(rows[0][1]), f"columns {', '.join(COLUMNS)}")
+        raise _not_of_the_form(path, 1, listed(rows[0][1]), f"columns {listed(COLUMNS)}")
     return tuple(_label_of(path, number, row) for number, row in rows)
 
 

@@ -451,3 +451,30 @@ def test_nothing_to_correct_by_is_a_wrong_command(correct: Correct) -> None:
     assert correct("production.suite.toml", "--calibration", "production.json")[0] == 2
     with pytest.raises(SystemExit):
         correct("production.suite.toml", *CALIBRATED, "--same", "all")
+
+
+def test_a_calibration_of_the_future_has_no_age(folder: Path, correct: Correct) -> None:
+    sheet = json.loads((folder / "release.json").read_text())
+    then = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    for part in sheet["judges"][0]["parts"]:
+        part["recorded"] |= {"first": then, "last": then}
+    (folder / "ahead.json").write_text(json.dumps(sheet))
+    calibrated = ("production.suite.toml", "--calibration", "ahead.json")
+    code, out, _ = correct(*calibrated, "--judge-max-age", "30")
+    assert code == 1
+    told_once = " ".join(out.split())
+    assert "age: calibrated 2.0 days in the future: nothing says how old it is" in told_once
+    assert correct(*calibrated)[0] == 0
+
+
+def test_a_label_that_was_cut_off_is_told_and_not_counted(folder: Path, correct: Correct) -> None:
+    head = "item,person,label,criterion,note,drawn,labelled_at,text\n"
+    when = f"2026-01-31T12:00:00Z,{'0' * 16}"
+    words = [word for _, word in answers(240, 160)]
+    lines = [f"a{place},anna,{word},,,random,{when}\n" for place, word in enumerate(words)][::4]
+    (folder / "torn.csv").write_text(head + "".join(lines) + "a1,anna,PA")
+    code, out, _ = correct("production.jsonl", "--labels", "torn.csv")
+    assert code == 0
+    # Every fourth of 400 items, and a line after the header and these 100.
+    assert "100 items with labels" in out
+    assert "torn.csv:102: the last line was cut off in mid-write (10 bytes)" in out

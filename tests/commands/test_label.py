@@ -14,7 +14,7 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.people import in_force, labelled_text, people_file, read_people
-from tests.commands.labelling import LabelCommand, pairs_in, rows_of_pairs
+from tests.commands.labelling import LabelCommand, asked, pairs_in, rows_of_pairs
 from tests.judges.endpoint import Endpoint, endpoint, says
 from tests.repository import commit, repository
 from tests.suites.files import GRADED, GRID, PAIRWISE, write_suite
@@ -157,6 +157,47 @@ def test_every_answer_outlives_a_kill_and_the_next_command_goes_on(tmp_path: Pat
         "the judge with them"
     )
     assert read_people(path)[:4] == lines
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of another process is set there")
+def test_where_the_disk_is_full_the_page_says_that_the_answer_was_not_kept(tmp_path: Path) -> None:
+    import resource
+
+    path = people_file(pairs_in(tmp_path))
+    with LabelCommand(tmp_path) as command:
+        command.answer("A")
+        before = path.read_bytes()
+        command.limit_files(len(before) + 10)
+        body = {"place": 1, "values": {"": "B"}, "note": ""}
+        status, answer = asked(f"{command.url}answer", body)
+        assert status == 500
+        assert answer["problem"].startswith("this was not kept. ")
+        assert f"{path} cannot be written" in answer["problem"]
+        assert path.read_bytes() == before
+        # Once there is room again the same page goes on at the same item.
+        command.limit_files(resource.RLIM_INFINITY)
+        assert command.answer("B")["place"] == 2
+    assert len(read_people(path)) == 2
+
+
+def test_an_answer_that_was_cut_off_is_told_and_the_next_one_takes_its_place(
+    tmp_path: Path,
+) -> None:
+    path = people_file(pairs_in(tmp_path))
+    with LabelCommand(tmp_path) as command:
+        command.answer("A")
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"p1,anna,")
+    with LabelCommand(tmp_path) as command:
+        # Told before the address of the page.
+        assert command.url == (
+            f"{path}:3: the last line was cut off in mid-write (8 bytes), and is not counted: "
+            "the next answer takes its place"
+        )
+        command.read_url()
+        command.answer("B")
+    assert path.read_bytes().startswith(whole)
+    assert len(read_people(path)) == 2
 
 
 def test_two_people_label_the_same_draw_blind_to_each_other(tmp_path: Path) -> None:

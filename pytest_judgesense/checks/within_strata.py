@@ -134,9 +134,10 @@ def pairs_within(then: ByStratum, now: ByStratum, seed: int) -> Pairs:
             in_steps(drawn({name: fmean(side[name].values()) for name in of_side}, seed), steps)
             for side, of_side in zip((then, now), names, strict=True)
         )
+        word = json.dumps(sorted(strata))
         for place in range(steps):
             pair = _Pair(strata, float(before[place]), float(after[place]))
-            pairs[f"strata {json.dumps(sorted(strata))} {place}"] = pair
+            pairs[f"strata {word} {place}"] = pair
         paired = [count + len(of_side) for count, of_side in zip(paired, names, strict=True)]
     in_order = drawn(pairs, seed)
     return Pairs(

@@ -20,7 +20,7 @@ import json
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -344,10 +344,19 @@ def _strata(
         pairwise: whether two outputs are compared.
 
     Raises:
-        UsageError: a session does not have the column.
+        UsageError: a session does not have the column, or it holds the outputs themselves.
     """
+    shown = dict.fromkeys(name for of in sessions for j in of.judgments for name in _shown_of(j))
+    outputs = _outputs_among(shown, pairwise=pairwise)
     if column is None:
-        return _questions(sessions, pairwise=pairwise)
+        return _questions([name for name in shown if name not in outputs], outputs, pairwise)
+    if column in outputs:
+        raise UsageError(
+            f"column {column!r} holds the outputs: of equal ones nothing could have moved",
+            found="the texts that were judged",
+            expected="a column of what was asked, such as the question or its kind",
+            remedy="name that one, or leave --strata out",
+        )
     for session in sessions:
         names = dict.fromkeys(name for j in session.judgments for name in _columns_of(j))
         if column not in names:
@@ -358,15 +367,19 @@ def _strata(
                 remedy="import the log with it: "
                 f"judgesense import table FILE --map condition.{column}=COLUMN",
             )
-    return Strata(column, lambda judgment: _columns_of(judgment).get(column) or None)
+    return Strata(column, lambda judgment: _columns_of(judgment).get(column, "").strip() or None)
 
 
-def _questions(sessions: tuple[_Session, _Session], *, pairwise: bool) -> Strata | None:
+def _outputs_among(shown: Collection[str], *, pairwise: bool) -> set[str]:
+    """The names of the texts that were judged, as far as their names tell it."""
+    output = column_of("output", shown)
+    candidates = candidates_among(shown) if pairwise else None
+    return {*(candidates or ()), *(() if output is None else (output,))}
+
+
+def _questions(asked: Sequence[str], outputs: Collection[str], pairwise: bool) -> Strata | None:
     """The texts that were shown but for the outputs; ``None`` where these are not told apart."""
-    names = {name: None for of in sessions for j in of.judgments for name in _shown_of(j)}
-    outputs = {column_of("output", names), *((pairwise and candidates_among(names)) or ())}
-    asked = [name for name in names if name not in outputs]
-    if not asked or not (pairwise or outputs - {None}):
+    if not asked or not (pairwise or outputs):
         return None
 
     def question(judgment: Judgment) -> str | None:

@@ -256,6 +256,27 @@ def test_a_mix_of_questions_is_told_from_the_outputs_within_strata(
         assert results[2].beyond == results[0].beyond
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(20, 60),
+    st.integers(0, 10),
+    st.integers(0, 10),
+    st.sampled_from([None, Strata("kind", lambda judgment: judgment.trial.item[0])]),
+)
+def test_what_is_said_and_the_interval_beside_it_agree(
+    easy: int, of_easy: int, of_hard: int, strata: Strata | None
+) -> None:
+    """Something has moved exactly if the interval that is shown does not hold 0 within it."""
+    anchors = asked([3] * N)
+    clusters = {item: item for item in anchors}
+    fresh = of_kinds(40, 20, (0.9, 0.4)), of_kinds(easy, 60 - easy, (of_easy / 10, of_hard / 10))
+    result = attributed((anchors, anchors), fresh, clusters, {}, YES_NO, strata=strata)
+    bets = result.beyond.bets
+    assert bets is not None
+    assert result.system == (bets.lower >= 0 or bets.upper <= 0)
+    assert (result.beyond.change > 0) == (bets.lower >= 0) or not result.system
+
+
 @settings(max_examples=25)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_a_log_does_not_matter(source: random.Random) -> None:

@@ -451,6 +451,9 @@ def test_questions_that_both_sessions_ask_are_strata(
     shown = words(capsys)
     assert shown.startswith(sentence)
     assert notice in shown
+    # Of equal answers the judge says the same, whatever became of the others.
+    assert moved(*named, "--strata", "answer") == 2
+    assert "column 'answer' holds the outputs" in " ".join(capsys.readouterr().err.split())
 
 
 def test_an_interval_ends_at_0_and_not_at_minus_0() -> None:

@@ -393,8 +393,8 @@ class WrittenGate(Written):
         rows = [["question", "answer_a", "answer_b", *(["better"] if labels else [])]]
         for n in range(pairs):
             # Every other good answer stands second, among those with a label as well.
-            texts, named = [f"good {n}", f"poor {n}"], n // 2 % 2 == 0 if labels < pairs else True
-            better = ("answer_a", "answer_b")[n % 2] if named else ""
+            texts = [f"good {n}", f"poor {n}"]
+            better = ("answer_a", "answer_b")[n % 2] if n < labels else ""
             rows.append([f"question {n}", *texts[:: -1 if n % 2 else 1], *[better][:labels]])
         super().__init__(f"pairs_{pairs}_{labels}", "question, answer_a, answer_b", rows)
         contents = {item.id: item.contents for item in self.suite.items}

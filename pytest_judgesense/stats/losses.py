@@ -236,7 +236,7 @@ def _drawn(
     def uniform(purpose: int) -> NDArray[np.float32]:
         return _uniform((planned.seed, purpose), sizes.size, draws)
 
-    judge_then, judge_now, kept = _judges(planned, 0.0 if whole else part)
+    judge_then, judge_now, of_first = _judges(planned, 0.0 if whole else part)
     quantiles = (uniform(_SHARES) * np.float32(_QUANTILES)).astype(np.int64)
     before, after = uniform(_THEN).astype(np.float64), uniform(_NOW).astype(np.float64)
     then, now = np.empty((2, *quantiles.shape), dtype=np.int64)
@@ -244,8 +244,8 @@ def _drawn(
         rows = np.flatnonzero(sizes == size)
         then[rows] = judge_then.counted(int(size), quantiles[rows], before[rows])
         now[rows] = judge_now.counted(int(size), quantiles[rows], after[rows])
-    if kept:
-        always = uniform(_TAKEN) < kept
+    if of_first:
+        always = uniform(_TAKEN) < of_first
         then, now = (np.where(always, sizes[:, None], counts) for counts in (then, now))
     if whole:
         now = np.where(uniform(_STRUCK) < part, sizes[:, None] if planned.folded else 0, now)
@@ -384,12 +384,12 @@ class _Findings(NamedTuple):
 
     Attributes:
         worse: by the level of the test, whether a loss is shown; ``better``: a gain.
-        kept: whether the margin is not lost, in the sessions that are asked about.
+        unchanged: whether the margin is not lost, in the sessions that are asked about.
     """
 
     worse: Callable[[float], _Flags]
     better: Callable[[float], _Flags]
-    kept: Callable[[_Flags], _Flags]
+    unchanged: Callable[[_Flags], _Flags]
 
 
 def _of_share(
@@ -437,7 +437,7 @@ def _chance(planned: PlannedComparison, loss: float, whole: bool) -> float:
     failing = ~findings.better(level)
     if not planned.confident:
         failing &= findings.worse(level)
-    return float((failing & ~findings.kept(failing)).mean())
+    return float((failing & ~findings.unchanged(failing)).mean())
 
 
 # --- A gate with all that it compares ------------------------------------------------------------
@@ -586,7 +586,7 @@ class PlannedGate:
         tests = sum(margin is not None for margin in (self.bias, self.agreement, self.repeats))
         worse = _by_holm([of.worse for of in findings.values()], tests)
         shares = {
-            name: float((lost & ~of.kept(lost)).mean())
+            name: float((lost & ~of.unchanged(lost)).mean())
             for (name, of), lost in zip(findings.items(), worse, strict=True)
         }
         return FoundLoss(*(shares.get(name) for name in FoundLoss._fields))

@@ -107,8 +107,10 @@ def test_chances_of_a_side_bias_are_those_of_simulated_comparisons(
         difference = folded_difference(old, new, each=2)
         assert difference is not None
         worse += difference.lower(0.05) <= -0.1 and 3 * difference.p_worse <= 0.05
-    kept = correlation_of_slots(0.8, 0.3, bias)
-    planned = PlannedComparison(0.5 - bias, kept, (6,) * pairs, 0.1, tests=3, each=2, folded=True)
+    staying = correlation_of_slots(0.8, 0.3, bias)
+    planned = PlannedComparison(
+        0.5 - bias, staying, (6,) * pairs, 0.1, tests=3, each=2, folded=True
+    )
     assert planned.chance(loss, whole=whole) == pytest.approx(worse / sessions, abs=0.075)
 
 

@@ -766,7 +766,7 @@ def main() -> int:
             "power_gained_at_5_calls": Bar("at least", 0.0),
             "rows_in_docs": Bar("at least", 27),
             "written: a worse judge fails": Bar(
-                "at least", 0.85 - quick * 3 * math.sqrt(0.85 * 0.15 / sessions)
+                "at least", 0.85 - 3 * math.sqrt(0.85 * 0.15 / sessions)
             ),
             "written: an unchanged judge fails": Bar("at most", ALPHA),
             "written: docs to found, beyond chance": Bar("at most", TOLD),

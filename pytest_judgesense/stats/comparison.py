@@ -93,7 +93,7 @@ _Ends: TypeAlias = tuple[float, float]
 # From a coverage, and how many times the clusters there are, to the ends of an interval.
 _Interval: TypeAlias = Callable[[float, float], _Ends]
 
-_EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
+EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
 _POWER: Final = 0.8  # with which so many clusters settle it
 _CLOSE: Final = 0.01  # of the number of clusters
 _LEVEL: Final = 0.05  # of a one-sided bound that is shown, and of a family of tests
@@ -329,7 +329,7 @@ def _swap_p(totals: ArrayLike, *, alone: bool = False, near: int = 0) -> tuple[f
     whole = whole[whole != 0]
     score = float(whole.sum()) / math.sqrt(max(1.0, float((whole**2).sum())))
     normal = float(ndtr(score)), float(ndtr(-score))
-    if whole.size > _EXACT_CLUSTERS:
+    if whole.size > EXACT_CLUSTERS:
         return normal
     # chance[s]: probability that the clusters so far which count as worse add up to s.
     chance = np.ones(1)

@@ -49,6 +49,7 @@ from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.revision import REVISION, NoParent, Revision
 from pytest_judgesense.sections import ComparedJudge
+from pytest_judgesense.shown_change import ends_text
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.suite import Suite
 
@@ -352,7 +353,7 @@ def _row_lines(comparison: Comparison, adjusted: Adjustment | None, verdict: str
     # Plus 0.0: no difference has no sign.
     change = comparison.sign * difference.value + 0.0 if difference else None
     moved = "" if change is None else f"{change:+.3f}"
-    within = f"[{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else ""
+    within = ends_text(ends, "{:+.3f}".format) if ends else ""
     p = f"{adjusted.loss.p:.3g}" if difference and adjusted else ""
     yield _row(name, then, now, moved, within, p, verdict)
 

@@ -76,7 +76,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, NamedTuple, TypeAlias
@@ -154,17 +154,10 @@ class Difference:
         """
         low, high = self.ends(1 - 2 * _LEVEL)
         if (low > 0) != (better.p <= _LEVEL):
-            low = self._end_of_test(self.p_better, better.alpha)
+            low = end_of_test(self.value, self.p_better, better.alpha)
         if (high < 0) != (worse.p <= _LEVEL):
-            high = self._end_of_test(self.p_worse, worse.alpha)
+            high = end_of_test(self.value, self.p_worse, worse.alpha)
         return min(low, self.value), max(high, self.value)
-
-    def _end_of_test(self, p: float, alpha: float) -> float:
-        """The end, on the side of 0, of what a test with this p-value leaves open at ``alpha``."""
-        reached = float(ndtri(1 - p))
-        if reached <= 0:
-            return 0.0  # the test saw nothing
-        return self.value * (1 - float(ndtri(1 - alpha)) / reached)
 
     def at_worst(self, worst: Difference | None) -> Difference:
         """The same with the lower bound, and the p-value of "not better", of a worse case."""
@@ -225,6 +218,39 @@ class Adjusted(NamedTuple):
 
     p: float
     alpha: float
+
+
+def end_of_test(value: float, p: float, alpha: float) -> float:
+    """The end, on the side of 0, of what a one-sided test leaves open at ``alpha``.
+
+    Args:
+        value: that was seen.
+        p: its p-value, not adjusted.
+        alpha: the level of the test; in a family that of its step.
+    """
+    reached = float(ndtri(1 - p))
+    if reached <= 0:
+        return 0.0  # the test saw nothing
+    return value * (1 - float(ndtri(1 - alpha)) / reached)
+
+
+def agreeing_ends(
+    value: float, ends: _Ends, p: float, adjusted: Adjusted, level: float = _LEVEL
+) -> _Ends:
+    """The ends of an interval that hold 0 exactly where a two-sided test does not reject.
+
+    Args:
+        value: that was seen.
+        ends: of its interval, which keeps the end that lies away from 0.
+        p: the two-sided p-value of the test.
+        adjusted: the same in its family.
+        level: of the family.
+    """
+    low, high = ends
+    if (low > 0 or high < 0) == (adjusted.p <= level):
+        return ends
+    end = end_of_test(value, p / 2, adjusted.alpha / 2)
+    return (min(end, value), high) if value > 0 else (low, max(end, value))
 
 
 def paired_difference(
@@ -397,6 +423,10 @@ class ClusteredShare(NamedTuple):
         return 2 * gained - (self.sizes - weight * other.sizes), self.sizes + weight * other.sizes
 
 
+def _totals(*shares: ClusteredShare) -> Iterator[float]:
+    return (total for share in shares for total in share.totals.tolist())
+
+
 def folded_difference(
     old: ClusteredShare, new: ClusteredShare, each: float | None = None
 ) -> Difference | None:
@@ -410,8 +440,9 @@ def folded_difference(
     Returns:
         The difference of the distances; ``None`` with fewer than two clusters that have units.
     """
-    if (old.value, new.value) < (0.5, 0.5):
-        old, new = old.mirrored, new.mirrored
+    sides = (old, new), (old.mirrored, new.mirrored)
+    # Of two that lie at 1/2 themselves the clusters tell which, whatever the slots are called.
+    old, new = max(sides, key=lambda side: (*(of.value for of in side), *_totals(*side)))
     there = old.sizes + new.sizes > 0
     if there.sum() < 2:
         return None

@@ -26,7 +26,7 @@ from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.shared import SOFT_POSITION_EFFECT
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.shown_change import ShownChange, end_text, ends_text, farthest
-from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, holm
+from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, holm, paired_difference
 from pytest_judgesense.stats.left_out import parts_left_out
 from pytest_judgesense.stats.ranks import compared, family
 from tests.instruments.temperature.tables_by_hand import EFFECTS, temperature_sheet
@@ -163,6 +163,17 @@ def test_two_judges_are_told_apart_exactly_where_their_interval_excludes_0() -> 
                 assert (low > 0 or high < 0) == pair.apart, pair
                 apart += pair.apart
     assert apart > 20  # the assertion saw both
+
+
+@given(st.lists(st.integers(-2, 2), min_size=2, max_size=30), st.sampled_from([0.01, 0.05, 0.2]))
+def test_two_judges_differ_by_bounds_exactly_where_their_interval_excludes_0(
+    halves: list[int], alpha: float
+) -> None:
+    difference = paired_difference([half / 2 for half in halves], range(len(halves)))
+    assert difference is not None
+    of_two = difference.by_bounds()
+    assert (of_two.p_better < alpha) == (difference.lower(alpha - 1e-8) > 0)
+    assert (of_two.p_worse < alpha) == (difference.upper(alpha - 1e-8) < 0)
 
 
 def test_a_sentence_of_a_prompt_moves_verdicts_exactly_where_its_interval_excludes_0() -> None:

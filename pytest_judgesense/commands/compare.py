@@ -240,6 +240,8 @@ def _comparison_lines(
                 if earlier
                 else regression.compare(then.side, now.side, of, condition, names=called)
             )
+            if then.judge != now.judge:
+                comparison = comparison.of_two_judges
             rows.append((pair, comparison))
     # Holm's family: the measures with a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]

@@ -99,6 +99,7 @@ _CLOSE: Final = 0.01  # of the number of clusters
 _LEVEL: Final = 0.05  # of a one-sided bound that is shown, and of a family of tests
 _NO_SPREAD: Final = 1e-12  # of pseudo-values: rounding
 _DECIMALS: Final = 4  # of pseudo-values as shares
+_HALVINGS: Final = 30  # of a level: to 5e-10
 _STEPS: Final = 10_000  # in which pseudo-values are counted, all of them together
 
 
@@ -159,6 +160,17 @@ class Difference:
             high = end_of_test(self.value, self.p_worse, worse.alpha)
         return min(low, self.value), max(high, self.value)
 
+    def by_bounds(self) -> Difference:
+        """The same with the p-values at which its own bounds reach 0.
+
+        They hold for two judges too, of which nobody says that swapping them changes nothing.
+        """
+        return replace(
+            self,
+            p_worse=_level_reached(lambda alpha: self.upper(alpha) < 0),
+            p_better=_level_reached(lambda alpha: self.lower(alpha) > 0),
+        )
+
     def at_worst(self, worst: Difference | None) -> Difference:
         """The same with the lower bound, and the p-value of "not better", of a worse case."""
         if worst is None:
@@ -218,6 +230,17 @@ class Adjusted(NamedTuple):
 
     p: float
     alpha: float
+
+
+def _level_reached(excludes_zero: Callable[[float], bool]) -> float:
+    """The lowest level at which a bound excludes 0; 1 where it does so at none below one half."""
+    low, high = 0.0, 0.49  # at one half there is no interval
+    if not excludes_zero(high):
+        return 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if excludes_zero(middle) else (middle, high)
+    return high
 
 
 def end_of_test(value: float, p: float, alpha: float) -> float:

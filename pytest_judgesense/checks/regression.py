@@ -203,6 +203,11 @@ class Comparison:
         """Whether a difference of the measure may be called better or worse."""
         return self.of.comparable
 
+    @property
+    def of_two_judges(self) -> Comparison:
+        """The same, tested by its bounds: two judges are not one that was measured twice."""
+        return replace(self, difference=self.difference and self.difference.by_bounds())
+
     @cached_property
     def quantity(self) -> Hashable:
         """Equal for two measures that are the same quantity on these answers, such as jss and

@@ -49,6 +49,7 @@ from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.revision import REVISION, NoParent, Revision
 from pytest_judgesense.sections import ComparedJudge
+from pytest_judgesense.shown_change import ends_text
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.suite import Suite
 
@@ -239,6 +240,8 @@ def _comparison_lines(
                 if earlier
                 else regression.compare(then.side, now.side, of, condition, names=called)
             )
+            if then.judge != now.judge:
+                comparison = comparison.of_two_judges
             rows.append((pair, comparison))
     # Holm's family: the measures with a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
@@ -352,7 +355,7 @@ def _row_lines(comparison: Comparison, adjusted: Adjustment | None, verdict: str
     # Plus 0.0: no difference has no sign.
     change = comparison.sign * difference.value + 0.0 if difference else None
     moved = "" if change is None else f"{change:+.3f}"
-    within = f"[{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else ""
+    within = ends_text(ends, "{:+.3f}".format) if ends else ""
     p = f"{adjusted.loss.p:.3g}" if difference and adjusted else ""
     yield _row(name, then, now, moved, within, p, verdict)
 

@@ -39,8 +39,9 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
     unavailable,
 )
-from pytest_judgesense.stats.comparison import paired_difference
-from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.shown_change import ShownChange
+from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, paired_difference
+from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
 from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.trial import SYSTEM, Condition
 
@@ -50,7 +51,7 @@ if TYPE_CHECKING:  # few suites have labels of people
 # At which the judge's verdicts are as good as not used, and the interval not narrower by them.
 _NOTHING: Final = 0.05
 _NO_NARROWER: Final = 0.98
-_ONE_SIDED: Final = 0.025
+_TWO_SIDED: Final = 0.05
 NOTHING_ADDED: Final = "the judge adds nothing to the labels"
 _UNSAID: Final = (
     'the suite does not say how the labelled items were drawn: add labelled = "random" to '
@@ -76,6 +77,7 @@ class Rate(NamedTuple):
         judge: the judge's own rate; ``None`` without a verdict.
         adds_nothing: whether the rate is as well known from the labels alone.
         biased: whether its verdicts on labelled items lie to one side of the labels beyond chance.
+        bias: the verdicts on labelled items less the labels, with the interval that decides that.
         missing: the replies that state no verdict.
         skipped: items that were drawn to be labelled, and that nobody labelled.
     """
@@ -87,6 +89,7 @@ class Rate(NamedTuple):
     biased: bool
     missing: Missing
     skipped: int = 0
+    bias: ShownChange | None = None
 
 
 @once_a_cell
@@ -176,14 +179,16 @@ def _rate(sample: _Sample) -> Rate:
         if not isinstance(result, NotEstimable):
             missing = _with_bounds(sample, judge, result)
     adds_nothing = not isinstance(result, NotEstimable) and _adds_nothing(sample, result)
+    bias = _bias_of(sample)
     return Rate(
         sample.condition,
         result,
         judge,
         adds_nothing,
-        _is_biased(sample),
+        bias is not None and bias.is_shown,
         missing,
         sample.skipped,
+        bias,
     )
 
 
@@ -217,12 +222,16 @@ def _adds_nothing(sample: _Sample, rate: CorrectedRate) -> bool:
     return math.sqrt(1 - others * correlation**2) > _NO_NARROWER
 
 
-def _is_biased(sample: _Sample) -> bool:
-    """Whether swaps of verdict and label within clusters give the bias seen seldom enough."""
+def _bias_of(sample: _Sample) -> ShownChange | None:
+    """What verdicts lie above the labels, by swaps of verdict and label within clusters."""
     away = sample.judge - sample.people
     there = ~np.isnan(away)
     compared = paired_difference(away[there], sample.clusters[there]) if there.any() else None
-    return compared is not None and min(compared.p_better, compared.p_worse) <= _ONE_SIDED
+    if compared is None:
+        return None
+    p = min(1.0, 2 * min(compared.p_better, compared.p_worse))
+    ends = agreeing_ends(compared.value, compared.ends(LEVEL), p, Adjusted(p, _TWO_SIDED))
+    return ShownChange(compared.value, ends)
 
 
 def _refused(sample: _Sample) -> str | None:

@@ -112,7 +112,7 @@ def test_rates_are_shown_with_the_raw_one_and_that_of_the_labels() -> None:
     assert not row["adds_nothing"]
     assert row["labels_alone_lower"] < row["lower"] < row["value"] < row["raw"]
     (line,) = lines_of(biased(), "corrected_rates")
-    assert "biased, from 80 labels of 200 items; labels alone" in line
+    assert "raw 0.700, biased (on labels 0.163 [0.070, 0.262]), from 80 labels of 200" in line
     section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
     assert section.below is not None
     assert [*section.below([row])] == []  # a notice says it
@@ -195,7 +195,9 @@ def test_a_judge_that_gives_one_label_adds_nothing_and_its_zeros_are_shown() -> 
 def test_the_figure_names_the_rate_that_is_farthest_away() -> None:
     (figure,) = rate_figures(sheet(biased()))
     assert isinstance(figure, Figure)
-    assert "j on s: the judge says" in figure.finding
+    assert figure.finding == (
+        "j on s: verdicts lie above the labels of people: 0.163 [0.070, 0.262]"
+    )
     assert len(figure.rows) == 1
     assert len(figure.columns) == len(figure.rows[0])
 

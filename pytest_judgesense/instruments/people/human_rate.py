@@ -45,6 +45,7 @@ from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.trial import SYSTEM, Condition
 
 if TYPE_CHECKING:  # few suites have labels of people
+    from pytest_judgesense.stats.label_errors import RateWithoutErrors
     from pytest_judgesense.stats.prediction_powered import CorrectedRate, LabelledSample
 
 # At which the judge's verdicts are as good as not used, and the interval not narrower by them.
@@ -68,6 +69,11 @@ _NO_STRATA: Final = (
 )
 
 
+_ON_A_SCALE: Final = (
+    "grades on a scale: how far two people are apart does not say how far both are off"
+)
+
+
 class Rate(NamedTuple):
     """A rate of a cell, before it is an estimate.
 
@@ -78,6 +84,7 @@ class Rate(NamedTuple):
         biased: whether its verdicts on labelled items lie to one side of the labels beyond chance.
         missing: the replies that state no verdict.
         skipped: items that were drawn to be labelled, and that nobody labelled.
+        without_errors: the rate if the people did not err, or why nobody knows it.
     """
 
     condition: Condition
@@ -86,7 +93,8 @@ class Rate(NamedTuple):
     adds_nothing: bool
     biased: bool
     missing: Missing
-    skipped: int = 0
+    skipped: int
+    without_errors: RateWithoutErrors | NotEstimable
 
 
 @once_a_cell
@@ -115,12 +123,16 @@ def _wanted(target: Target) -> Iterator[tuple[str | None, Condition]]:
 class _Sample(NamedTuple):
     """The items of a rate: arrays of shape (items,).
 
+    ``votes``: what each person says of each item, shape (items, persons); ``None`` on a scale.
+    ``is_stated_otherwise``: see `Target.is_stated_otherwise`.
     ``silent``: of each item the share of its replies that state no verdict.
     """
 
     condition: Condition
     judge: NDArray[np.float64]
     people: NDArray[np.float64]
+    votes: NDArray[np.float64] | None
+    is_stated_otherwise: NDArray[np.bool_]
     clusters: NDArray[Any]
     strata: NDArray[Any]
     silent: NDArray[np.float64]
@@ -132,6 +144,7 @@ class _Sample(NamedTuple):
 def _samples(target: Target, label: str | None, condition: Condition) -> Iterator[_Sample]:
     """All items, and those of each system."""
     judge, people = target.shares(label)
+    votes = None if label is None or target.scale else target.votes(label)
     trials = [target.first(item).trial for item in range(target.stated.size)]
     # Chosen beside others that were drawn: of those alone the rate can be told.
     picked = np.array([trial.picked for trial in trials])
@@ -151,6 +164,8 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
             condition if system is None else {**condition, SYSTEM: system},
             judge[inside],
             people[inside],
+            None if votes is None else votes[inside],
+            target.is_stated_otherwise[inside],
             clusters[inside],
             strata[inside],
             silent[inside],
@@ -184,6 +199,28 @@ def _rate(sample: _Sample) -> Rate:
         _is_biased(sample),
         missing,
         sample.skipped,
+        result if isinstance(result, NotEstimable) else _without_errors(sample, result),
+    )
+
+
+def _without_errors(sample: _Sample, rate: CorrectedRate) -> RateWithoutErrors | NotEstimable:
+    """The rate if people did not err, by their disagreement on the items that it goes by."""
+    from pytest_judgesense.stats.label_errors import rate_without_errors
+
+    if sample.votes is None:
+        return NotEstimable(_ON_A_SCALE)
+    places = np.flatnonzero(~np.isnan(sample.people))
+    if stated := int(sample.is_stated_otherwise[places].sum()):
+        return NotEstimable(
+            f"{stated} of {places.size} labels are stated, and not those of most people, so nobody "
+            "knows how often they are wrong"
+        )
+    votes = sample.votes[places]
+    return rate_without_errors(
+        rate=rate.estimate,
+        interval=rate.interval,
+        labels=[of_item[~np.isnan(of_item)].tolist() for of_item in votes],
+        clusters=sample.clusters[places],
     )
 
 

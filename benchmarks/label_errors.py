@@ -12,8 +12,8 @@ of 5 outputs with rates of their own. The range covers at least 0.95 of truths i
 three standard errors. Where nothing is said it counts as not covered.
 
 **Not barred**, for the range does not promise it: people who err on the same items, of whom the
-error that is told is a lower bound (that is barred); one who errs more than the other; and people
-who err on one label alone.
+error that is told is a lower bound (that is barred); one who errs more than the other; people who
+err on one label alone; and labels of one person, of whom nothing is said.
 """
 
 from __future__ import annotations
@@ -78,6 +78,10 @@ def two(rng: np.random.Generator, world: World, truths: Flags) -> Votes:
     return said(truths, rng.random((truths.size, 2)) < world.error)
 
 
+def one(rng: np.random.Generator, world: World, truths: Flags) -> Votes:
+    return said(truths, rng.random((truths.size, 1)) < world.error)
+
+
 def half_by_two(rng: np.random.Generator, world: World, truths: Flags) -> Votes:
     votes = two(rng, world, truths)
     return [of_item[: 1 + (place % 2)] for place, of_item in enumerate(votes)]
@@ -112,6 +116,10 @@ def drawn_truths(rng: np.random.Generator, world: World, prompt: int) -> tuple[F
     spread = 1 / CORRELATION - 1
     rates = rng.beta(world.rate * spread, (1 - world.rate) * spread, OUTPUTS // prompt)
     return rng.random(OUTPUTS) < rates[prompts], prompts.tolist()
+
+
+def mean(numbers: list[float]) -> float:
+    return sum(numbers) / len(numbers) if numbers else math.nan
 
 
 def majority(votes: list[float]) -> float:
@@ -152,7 +160,9 @@ def cell_of(name: str, design: Design, world: World, runs: int, prompt: int = 1)
     """Recordings of a world, one after the other, as the product takes them."""
     rng = np.random.default_rng([SEED, *name.encode(), *map(ord, str(world))])
     hits = seen = refused = 0
-    widths, biases, errors = [], [], []
+    widths: list[float] = []
+    biases: list[float] = []
+    errors: list[float] = []
     for _ in range(runs):
         truths, prompts = drawn_truths(rng, world, prompt)
         luck = rng.random(OUTPUTS)
@@ -177,7 +187,7 @@ def cell_of(name: str, design: Design, world: World, runs: int, prompt: int = 1)
         hits += result.lower <= world.rate <= result.upper
         widths.append(result.upper - result.lower)
         errors.append(result.error)
-    width, bias, error = (float(np.mean(numbers)) for numbers in (widths, biases, errors))
+    width, bias, error = map(mean, (widths, biases, errors))
     return Cell(name, world, runs, hits, seen, width, bias, error, refused)
 
 
@@ -194,6 +204,13 @@ def other_cells(runs: int, *, quick: bool) -> Iterator[Cell]:
     designs = {"together": together, "one more": one_more, "one label": one_label}
     for (name, design), rate in product(designs.items(), RATES[1:2] if quick else RATES):
         yield cell_of(name, design, World(100, 0.15, rate), runs)
+    for labelled in LABELLED:
+        yield cell_of("one person", one, World(labelled, 0.15, 0.85), runs)
+
+
+def shown(cell: Cell, number: float, form: str) -> str:
+    """What is told by ranges; nothing where none was given."""
+    return format(number, form) if cell.refused < cell.runs else ""
 
 
 def main() -> int:
@@ -211,11 +228,11 @@ def main() -> int:
             (
                 cell.design,
                 str(cell.world),
-                f"{cell.coverage:.3f}",
-                f"{cell.width:.2f}",
+                shown(cell, cell.coverage, ".3f"),
+                shown(cell, cell.width, ".2f"),
                 f"{cell.seen / cell.runs:.3f}",
                 f"{cell.bias:+.3f}",
-                f"{cell.error:.3f}",
+                shown(cell, cell.error, ".3f"),
                 str(cell.refused),
             )
             for cell in (*barred, *others)

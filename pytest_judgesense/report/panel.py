@@ -46,8 +46,8 @@ def sentences(panel: JudgePanel) -> Iterator[str]:
     if panel.later_labels:
         yield (
             f"{panel.later_labels:,} label{'s' * (panel.later_labels != 1)} came after the first "
-            "vote: if people saw votes, errors are missed and the error below is not bounded; label "
-            "blind"
+            "vote: if people saw votes, errors are missed and the error below is not bounded; "
+            "label blind"
         )
     yield from _worth(panel)
     yield from _decided(panel)

@@ -576,11 +576,16 @@ def recorded_cell(
     trials = plan_trials(own_suite)
     answers = remembered(judge, own_suite, trials, recorded)
     judgments = tuple(
-        judgment_of(own_suite, judge, trial, answers[trial.id])
+        judgment_of(own_suite, judge, trial, answers[trial.id], _recorded_at(recorded, trial))
         for trial in trials
         if trial.id in answers
     )
     return _cell(judge, own_suite, judgments, seed, registry), recorded
+
+
+def _recorded_at(recorded: ExchangesByTrial, trial: Trial) -> str | None:
+    """When the last answer to a trial was recorded; ``None`` of one that needs no recording."""
+    return max((exchange.recorded_at for exchange in recorded.get(trial.id, ())), default=None)
 
 
 def _measured(

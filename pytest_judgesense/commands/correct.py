@@ -51,6 +51,7 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.layout import headed
 from pytest_judgesense.measures.calibration import Calibration, answer_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.label_errors import label_error_row, label_error_words
 from pytest_judgesense.output import write_text
 from pytest_judgesense.past import measured_now
 from pytest_judgesense.registry import Registry
@@ -409,12 +410,26 @@ def _lines(verdicts: _Verdicts, correction: _Correction) -> Iterator[str]:
     yield from _table([_HEAD, *map(_cells, correction.rows)])
     if by_labels:  # below, for both together are wider than a terminal
         yield from _table([_LABELS, *map(_label_cells, correction.rows)])
+    yield from _of_people(correction.rows)
     for row in correction.rows:
         if row.refused:
             whose = f"REFUSED of {row.system}" if row.system else "REFUSED"
             yield from headed("", [f"{whose}: {row.refused}"])
     if missing := correction.rows[0].missing:
         yield f"    {missing} replies without a verdict"
+
+
+def _of_people(rows: Sequence[CorrectedRow]) -> Iterator[str]:
+    """What errors of people do to the shares; what several rows share is said once."""
+    sentences: dict[str, None] = {}
+    for row in rows:
+        if (result := row.without_errors) is None:
+            continue
+        is_of_row = len(rows) > 1 and not isinstance(result, NotEstimable)
+        whose = f"people, {row.system or 'all'}, {row.label}" if is_of_row else "people"
+        sentences[f"{whose}: {label_error_words(result)}"] = None
+    for sentence in sentences:
+        yield from headed("", [sentence])
 
 
 def _table(lines: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -468,4 +483,5 @@ def _plain_row(row: CorrectedRow) -> dict[str, Any]:
         "missing": row.missing,
         "labels": row.labels,
         "unavailable": row.refused or None,
+        **(label_error_row(row.without_errors) if row.without_errors is not None else {}),
     }

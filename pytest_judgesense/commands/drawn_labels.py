@@ -22,6 +22,7 @@ from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.stats.label_errors import RateWithoutErrors, rate_without_errors
 from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import Uncounted, ids_by_text, matched
@@ -73,6 +74,8 @@ class CorrectedRow:
         refused: why there is no corrected share; empty if there is one.
         labels: labels of people that were drawn from these verdicts.
         labels_only: the share from the labels alone, with its interval.
+        without_errors: the share if people did not err, or why nobody knows it; ``None`` without
+            labels of these verdicts.
     """
 
     system: str
@@ -85,6 +88,7 @@ class CorrectedRow:
     refused: str = ""
     labels: int | None = None
     labels_only: tuple[float, Clustered] | None = None
+    without_errors: RateWithoutErrors | NotEstimable | None = None
 
 
 def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) -> DrawnLabels:
@@ -290,12 +294,14 @@ def _row(
         is_half = cell.design.pairwise and word == TIE
         return 0.5 if is_half else float(word == label)
 
-    shares, people, missing = [], [], 0
+    shares, people, votes, missing = [], [], [], 0
     for judgments in items:
         answers = [answer for judgment in judgments if (answer := answer_of(judgment))]
         missing += len(judgments) - len(answers)
         shares.append(_mean([*map(worth, answers)]))
-        people.append(_mean([*map(worth, _modes(labels.of_item.get(judgments[0].trial.item, ())))]))
+        words = labels.of_item.get(judgments[0].trial.item, ())
+        people.append(_mean([*map(worth, _modes(words))]))
+        votes.append([*map(worth, words)])
     raw = _mean([share for share in shares if not math.isnan(share)])
     counts = len(items), missing
     if math.isnan(raw):
@@ -322,6 +328,12 @@ def _row(
         result.interval,
         labels=result.labels,
         labels_only=(result.labels_only, result.labels_only_interval),
+        without_errors=rate_without_errors(
+            rate=result.estimate,
+            interval=result.interval,
+            labels=[*filter(None, votes)],
+            clusters=[trial.cluster for trial, said in zip(first, votes, strict=True) if said],
+        ),
     )
 
 

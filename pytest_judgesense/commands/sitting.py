@@ -206,6 +206,19 @@ class Sitting:
         with self._alone:
             return self._counts(self._answered(read_people(self.path)))
 
+    def labelled_by_others(self) -> int:
+        """How many of the items that the person has labelled have labels of others too."""
+        with self._alone:
+            lines = read_people(self.path)
+        of_file = matched(lines, self._ids_by_text).counted.values()
+        others = {label.item for label in of_file if label.counts and label.person != self.person}
+        answered = self._answered(lines)
+        return sum(
+            item.id in others or any({*of_item} - {self.person} for of_item in item.people.values())
+            for place, item in enumerate(self._draw.items)
+            if place in answered and all(label.counts for label in answered[place].values())
+        )
+
     @property
     def _criteria(self) -> list[str]:
         return [ask.criterion for ask in self.asks]

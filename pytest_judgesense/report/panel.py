@@ -46,8 +46,9 @@ def sentences(panel: JudgePanel) -> Iterator[str]:
         yield f"left out: {of.left_out:,} trials that not every judge was asked and replied to"
     if panel.later_labels:
         yield (
-            f"{panel.later_labels:,} labels came after the first vote: if people saw votes, errors "
-            "are missed and the error below is not bounded; label blind"
+            f"{panel.later_labels:,} label{'s' * (panel.later_labels != 1)} came after the first "
+            "vote: if people saw votes, errors are missed and the error below is not bounded; "
+            "label blind"
         )
     yield from _worth(panel)
     yield from _decided(panel)

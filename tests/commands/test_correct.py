@@ -317,6 +317,34 @@ def test_labels_drawn_from_the_verdicts_correct_them_without_a_calibration(
     assert "the calibration is not used" in out
 
 
+def test_what_people_err_stands_beside_the_rates(folder: Path, correct: Correct) -> None:
+    # Of every fourth answer: anna is right, and ben is not of every tenth of those. D = 0.1, so
+    # 1 - 2 e is the root of 0.8.
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    other = {"PASS": "FAIL", "FAIL": "PASS"}
+    lines = [f"a{place},anna,{label}" for place, label in labelled]
+    random = ("--labels", "people.csv", "--drawn", "random", "-o", "rates.json")
+    (folder / "people.csv").write_text("item,person,label\n" + "\n".join(lines) + "\n")
+    code, out, err = correct("production.jsonl", *random)
+    assert code == 0, err
+    alone = "people: no item has labels of two people, so nobody knows how often they err"
+    assert alone in " ".join(out.split())
+    (row,) = rates(folder)
+    assert (row["without_errors"], row["people_err"]) == (None, alone.removeprefix("people: "))
+    lines += [
+        f"a{place},ben,{label if n % 10 else other[label]}"
+        for n, (place, label) in enumerate(labelled)
+    ]
+    (folder / "people.csv").write_text("item,person,label\n" + "\n".join(lines) + "\n")
+    code, out, err = correct("production.jsonl", *random)
+    assert code == 0, err
+    assert "people: if people err independently" in out
+    (row,) = rates(folder)
+    assert (row["disagreement"], row["error"]) == pytest.approx((0.1, (1 - 0.8**0.5) / 2))
+    assert row["without_errors"] == pytest.approx(0.5 + (row["value"] - 0.5) / 0.8**0.5)
+    assert row["without_errors_lower"] < row["without_errors"] < row["without_errors_upper"]
+
+
 def test_labels_of_other_items_or_other_words_are_errors(folder: Path, correct: Correct) -> None:
     random = ("--drawn", "random")
     (folder / "people.csv").write_text("item,label\nnone,PASS\n")

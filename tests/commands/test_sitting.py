@@ -15,6 +15,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.suites.people import in_force, labelled_text, read_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import LABEL
 from tests.commands.labelling import ACCURACY, TONE, graded_suite, rows_of_pairs
 from tests.suites.files import CONTENT, ITEMS, PAIRWISE, write_suite
 from tests.suites.known import load_suite
@@ -93,6 +94,21 @@ def test_a_second_person_is_blind_to_the_first(pairs: Suite) -> None:
     assert "anna" not in text
     assert not any(f'"{item.id}"' in text for item in pairs.items)
     assert '"label"' not in text
+
+
+def test_what_others_have_labelled_too_is_counted(pairs: Suite) -> None:
+    anna, ben = sitting_of(pairs), sitting_of(pairs, "ben")
+    for value in ("A", "A", "skipped"):
+        answered(anna, value)
+    assert (anna.labelled_by_others(), ben.labelled_by_others()) == (0, 0)
+    # Both get the same items in the same order: of the three both have labelled one.
+    for value in ("skipped", "B", "B"):
+        answered(ben, value)
+    assert (anna.labelled_by_others(), ben.labelled_by_others()) == (1, 1)
+    # A column of the items says what carl thinks of all.
+    of_carl = {LABEL: {"carl": "1"}}
+    by_column = tuple(replace(item, people=of_carl) for item in pairs.items)
+    assert sitting_of(replace(pairs, items=by_column)).labelled_by_others() == 2
 
 
 def edited(suite: Suite, text: str) -> Suite:

@@ -46,6 +46,7 @@ from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.trial import SYSTEM, Condition
 
 if TYPE_CHECKING:  # few suites have labels of people
+    from pytest_judgesense.stats.label_errors import RateWithoutErrors
     from pytest_judgesense.stats.prediction_powered import CorrectedRate, LabelledSample
 
 # At which the judge's verdicts are as good as not used, and the interval not narrower by them.
@@ -69,6 +70,11 @@ _NO_STRATA: Final = (
 )
 
 
+_ON_A_SCALE: Final = (
+    "grades on a scale: how far two people are apart does not say how far both are off"
+)
+
+
 class Rate(NamedTuple):
     """A rate of a cell, before it is an estimate.
 
@@ -77,9 +83,11 @@ class Rate(NamedTuple):
         judge: the judge's own rate; ``None`` without a verdict.
         adds_nothing: whether the rate is as well known from the labels alone.
         biased: whether its verdicts on labelled items lie to one side of the labels beyond chance.
-        bias: the verdicts on labelled items less the labels, with the interval that decides that.
         missing: the replies that state no verdict.
         skipped: items that were drawn to be labelled, and that nobody labelled.
+        without_errors: the rate if the people did not err, or why nobody knows it.
+        bias: the verdicts on labelled items less the labels, with the interval that decides whether
+            they lie to one side.
     """
 
     condition: Condition
@@ -88,7 +96,8 @@ class Rate(NamedTuple):
     adds_nothing: bool
     biased: bool
     missing: Missing
-    skipped: int = 0
+    skipped: int
+    without_errors: RateWithoutErrors | NotEstimable
     bias: ShownChange | None = None
 
 
@@ -118,12 +127,16 @@ def _wanted(target: Target) -> Iterator[tuple[str | None, Condition]]:
 class _Sample(NamedTuple):
     """The items of a rate: arrays of shape (items,).
 
+    ``votes``: what each person says of each item, shape (items, persons); ``None`` on a scale.
+    ``is_stated_otherwise``: see `Target.is_stated_otherwise`.
     ``silent``: of each item the share of its replies that state no verdict.
     """
 
     condition: Condition
     judge: NDArray[np.float64]
     people: NDArray[np.float64]
+    votes: NDArray[np.float64] | None
+    is_stated_otherwise: NDArray[np.bool_]
     clusters: NDArray[Any]
     strata: NDArray[Any]
     silent: NDArray[np.float64]
@@ -135,6 +148,7 @@ class _Sample(NamedTuple):
 def _samples(target: Target, label: str | None, condition: Condition) -> Iterator[_Sample]:
     """All items, and those of each system."""
     judge, people = target.shares(label)
+    votes = None if label is None or target.scale else target.votes(label)
     trials = [target.first(item).trial for item in range(target.stated.size)]
     # Chosen beside others that were drawn: of those alone the rate can be told.
     picked = np.array([trial.picked for trial in trials])
@@ -154,6 +168,8 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
             condition if system is None else {**condition, SYSTEM: system},
             judge[inside],
             people[inside],
+            None if votes is None else votes[inside],
+            target.is_stated_otherwise[inside],
             clusters[inside],
             strata[inside],
             silent[inside],
@@ -188,7 +204,29 @@ def _rate(sample: _Sample) -> Rate:
         bias is not None and bias.is_shown,
         missing,
         sample.skipped,
+        result if isinstance(result, NotEstimable) else _without_errors(sample, result),
         bias,
+    )
+
+
+def _without_errors(sample: _Sample, rate: CorrectedRate) -> RateWithoutErrors | NotEstimable:
+    """The rate if people did not err, by their disagreement on the items that it goes by."""
+    from pytest_judgesense.stats.label_errors import rate_without_errors
+
+    if sample.votes is None:
+        return NotEstimable(_ON_A_SCALE)
+    places = np.flatnonzero(~np.isnan(sample.people))
+    if stated := int(sample.is_stated_otherwise[places].sum()):
+        return NotEstimable(
+            f"{stated} of {places.size} labels are stated, and not those of most people, so nobody "
+            "knows how often they are wrong"
+        )
+    votes = sample.votes[places]
+    return rate_without_errors(
+        rate=rate.estimate,
+        interval=rate.interval,
+        labels=[of_item[~np.isnan(of_item)].tolist() for of_item in votes],
+        clusters=sample.clusters[places],
     )
 
 

@@ -14,6 +14,7 @@ from pytest_judgesense.instruments.people import measures as of
 from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED, Rate, rates
 from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
+from pytest_judgesense.measures.label_errors import label_error_row, without_errors_brief
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.sections import Board, ComparedJudge, Estimates, TableRow, TableRows
 from pytest_judgesense.shown_change import ShownChange
@@ -161,6 +162,7 @@ def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableR
                 "bias_lower": rate.bias and rate.bias.ends and rate.bias.ends[0],
                 "bias_upper": rate.bias and rate.bias.ends and rate.bias.ends[1],
                 "skipped": rate.skipped,
+                **label_error_row(rate.without_errors),
             }
         )
     return rows or None
@@ -192,6 +194,14 @@ def corrected_lines(rows: TableRows) -> Iterator[str]:
         )
         if row["skipped"]:
             yield f"{head} {skipped_words(row['skipped'])}"
+        if row.get("without_errors") is not None:
+            yield f"{head} {row['people_err']}"
+    # What several rates share is said once.
+    yield from dict.fromkeys(
+        f"labels of people: {row['people_err']}"
+        for row in rows
+        if row.get("people_err") and row["without_errors"] is None
+    )
 
 
 def _bias_words(row: TableRow) -> str:
@@ -207,7 +217,8 @@ def corrected_brief(rows: TableRows) -> str:
         return ""
     where = "".join(f" ({key} {value})" for key, value in row["condition"].items())
     ends = f"[{compact(row['lower'])}, {compact(row['upper'])}]"
-    return f"corrected rate{where} {compact(row['value'])} {ends} (raw {compact(row['raw'])})"
+    beside = "; ".join(filter(None, (f"raw {compact(row['raw'])}", without_errors_brief(row))))
+    return f"corrected rate{where} {compact(row['value'])} {ends} ({beside})"
 
 
 def corrected_below(rows: TableRows) -> Iterator[str]:
@@ -241,6 +252,8 @@ def rate_notices(cell: Cell) -> Iterator[str]:
             continue
         ends = f"[{compact(result.interval.lower)}, {compact(result.interval.upper)}]"
         corrected_words = f"people would give {compact(result.estimate)} {ends}"
+        if without_errors := without_errors_brief(label_error_row(rate.without_errors)):
+            corrected_words += f" ({without_errors})"
         in_vain = rate.adds_nothing and result.labels < result.units
         skipped = skipped_words(rate.skipped) if rate.skipped else ""
         beside = f"; {skipped}" if skipped else ""

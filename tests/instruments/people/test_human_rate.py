@@ -10,9 +10,11 @@ import pytest
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED
+from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED, rates
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.stats.label_errors import RateWithoutErrors
 from pytest_judgesense.trial import Drawn, Judgment
 from tests.measures.building import GRADES, estimate
 
@@ -218,6 +220,66 @@ def test_of_replies_that_are_missing_in_part_the_part_is_bounded() -> None:
     ]
     missing = estimate(cell(PASS_FAIL, *made, *half), "corrected_rate").missing
     assert [missing.lower_bound, missing.upper_bound] == pytest.approx(bounds)
+
+
+def errors_of(of: Cell) -> RateWithoutErrors | NotEstimable:
+    return rates(of)[0].without_errors
+
+
+def test_labels_that_are_stated_otherwise_than_people_say_are_nobodys() -> None:
+    pairs = [("PASS", "PASS")] * 30 + [("PASS", "FAIL")] * 6
+    made = [item(f"i{n}", "PASS", people=people) for n, people in enumerate(pairs)]
+    of_two = errors_of(cell(PASS_FAIL, *made))
+    assert isinstance(of_two, RateWithoutErrors)
+    assert of_two.disagreement == pytest.approx(6 / 36)
+    # What people disagreed on has a label that somebody stated.
+    made[30:] = [item(f"i{n}", "PASS", people=pairs[n], label="PASS") for n in range(30, 36)]
+    reason = "6 of 36 labels are stated, and not those of most people, so nobody knows how often"
+    assert str(errors_of(cell(PASS_FAIL, *made))).count(reason) == 1
+    # One who states what most people say changes nothing.
+    made = [item(f"i{n}", "PASS", people=people) for n, people in enumerate(pairs)]
+    made[0] = item("i0", "PASS", people=pairs[0], label="PASS")
+    assert errors_of(cell(PASS_FAIL, *made)) == of_two
+
+
+def test_of_grades_on_a_scale_distances_say_nothing_of_errors() -> None:
+    grades = replace(GRADES, labelled="random")
+    made = [item(f"i{n}", "4", people=["4", "3"]) for n in range(40)]
+    assert "grades on a scale" in str(errors_of(cell(grades, *made)))
+
+
+def test_of_three_labels_people_disagree_about_each() -> None:
+    # Of 30 items two people say LOW of 20, one LOW and the other MID of 4, and MID and TOP of 6:
+    # about LOW they disagree on 4, about MID on 10, about TOP on 6.
+    three = replace(PASS_FAIL, labels=("LOW", "MID", "TOP"))
+    pairs = [("LOW", "LOW")] * 20 + [("LOW", "MID")] * 4 + [("MID", "TOP")] * 6
+    of = cell(three, *(item(f"i{n}", "LOW", people=people) for n, people in enumerate(pairs)))
+    apart = {}
+    for rate in rates(of):
+        assert isinstance(rate.without_errors, RateWithoutErrors)
+        apart[rate.condition["label"]] = rate.without_errors.disagreement
+    assert apart == pytest.approx({"LOW": 4 / 30, "MID": 10 / 30, "TOP": 6 / 30})
+
+
+def test_a_tie_is_half_a_disagreement_about_a_pair() -> None:
+    # Of 40 pairs two people agree on 30, on 4 of them on a tie; on 10 one says 1, the other a tie.
+    pairs = [("1", "1")] * 26 + [("tie", "tie")] * 4 + [("1", "tie")] * 10
+    design = replace(PAIRS, others=True)
+    of = cell(design, *(item(f"p{n}", "A", people=people) for n, people in enumerate(pairs)))
+    of_two = errors_of(of)
+    assert isinstance(of_two, RateWithoutErrors)
+    assert of_two.disagreement == pytest.approx(10 * 0.5 / 40)
+
+
+def test_labels_that_were_chosen_say_nothing_of_how_often_people_err() -> None:
+    drawn = [item(f"i{n}", "PASS", people=["PASS", "PASS"]) for n in range(40)]
+    chosen = [
+        [replace(j, trial=replace(j.trial, picked=True)) for j in of_item]
+        for of_item in (item(f"x{n}", "PASS", people=["PASS", "FAIL"]) for n in range(20))
+    ]
+    of_two = errors_of(cell(PASS_FAIL, *drawn, *chosen))
+    assert isinstance(of_two, RateWithoutErrors)
+    assert (of_two.disagreement, of_two.units) == (0.0, 40)
 
 
 def test_drawn_items_that_were_skipped_are_counted_beside_the_rate() -> None:

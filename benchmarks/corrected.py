@@ -475,7 +475,7 @@ def covers(rate: float, old: Answers, labels: Sequence[int], new: Answers) -> li
         clusters=new.clusters,
         calibration_verdicts=[float(verdict == 1) for verdict in old.verdicts],
         calibration_labels=[float(label) for label in labels],
-        calibration_clusters=[("old", cluster) for cluster in old.clusters],
+        calibration_clusters=np.asarray(old.clusters) + len(new.clusters),
     )
     if isinstance(result, NotEstimable):
         return []

@@ -508,7 +508,8 @@ def _fit_words(row: CorrectedRow) -> str:
     if (test := row.fit.test) is None:
         return (
             f"CANNOT BE TESTED{whose} whether these outputs are as hard to judge as the calibrated "
-            f"ones: {row.fit.untested}. On harder ones the interval misses the rate more often"
+            f"ones: {row.fit.untested}. On harder ones the interval misses the rate more often: "
+            "record both with logprobs = true, or label some of these"
         )
     shown = f"chi-square {test.chi_square:.1f} of {test.kinds} kinds of answers"
     shown += f", p {row.fit.p_value:.3f}"

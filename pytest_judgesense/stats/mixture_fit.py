@@ -275,7 +275,7 @@ def _nearest(shares: _Floats, units: float, classes: _Calibrated) -> _Nearest:
     for _ in range(_ROUNDS):
         scale = np.sqrt(_variances(theta, units, classes))
         vectors = (classes.shares - shares[:, None]) / scale[:, None]
-        theta = np.stack([_least_norm(points.T) for points in vectors])[:, :, None]
+        theta = _least_norms(vectors)[:, :, None]
     residuals = shares - (theta * classes.shares).sum(axis=1)
     distances = (residuals**2 / _variances(theta, units, classes)).sum(axis=1)
     return _Nearest(distances, theta[:, :, 0], residuals)
@@ -287,19 +287,21 @@ def _variances(theta: _Floats, units: float, classes: _Calibrated) -> _Floats:
     return np.asarray((weights * classes.shares).sum(axis=1))
 
 
-def _least_norm(points: _Floats) -> _Floats:
-    """The weights, adding up to 1, of the point of least norm in the hull of the columns.
+def _least_norms(points: _Floats) -> _Floats:
+    """Of each set the weights, adding up to 1, of the point of least norm in the hull of its rows.
 
-    With a row of ones whose target is 1, the weights of non-negative least squares are these times
-    a factor.
+    With a column of ones whose target is 1, the weights of non-negative least squares are these
+    times a factor.
     """
     from scipy.optimize import nnls  # takes longer than replaying a suite, which needs none
 
-    rows = np.concatenate([points, np.ones((1, points.shape[1]))])
-    target = np.zeros(len(rows))
+    sets, number, kinds = points.shape
+    systems = np.ones((sets, kinds + 1, number))
+    systems[:, :-1] = points.transpose(0, 2, 1)
+    target = np.zeros(kinds + 1)
     target[-1] = 1.0
-    weights = np.asarray(nnls(rows, target)[0], dtype=np.float64)
-    return np.asarray(weights / weights.sum())
+    weights = np.array([nnls(system, target)[0] for system in systems])
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 # --- draws ----------------------------------------------------------------------------------------

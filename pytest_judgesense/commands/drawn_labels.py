@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 import pytest_judgesense.stats.prediction_powered as powered
 from pytest_judgesense.errors import LogError, UsageError, listed
@@ -23,6 +23,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.label_errors import RateWithoutErrors, rate_without_errors
+from pytest_judgesense.stats.mixture_fit import MixtureFit
 from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import Uncounted, ids_by_text, matched
@@ -35,6 +36,9 @@ from pytest_judgesense.suites.people import (
 )
 from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Drawn, Judgment
 
+FitAnswer: TypeAlias = Literal["fits", "extrapolated", "cannot be tested"]
+# How often outputs of another rate alone are taken for others.
+_SIGNIFICANCE: Final = 0.05
 _CHANCE: Final = ("random", "stratified")
 _NEEDED: Final = ("item", "label")
 _EXPECTED: Final = "a CSV file in UTF-8 with the columns item and label"
@@ -62,6 +66,27 @@ class _Row(NamedTuple):
     drawn: str
 
 
+class CalibrationFit(NamedTuple):
+    """Whether answers are a mix of those on calibrated outputs, by label.
+
+    Attributes:
+        untested: why nothing says it; empty if something does.
+        p_value: by Holm, where the outputs of several systems are tested.
+        test: the test, with its own p.
+    """
+
+    untested: str = ""
+    p_value: float = math.nan
+    test: MixtureFit | None = None
+
+    @property
+    def answer(self) -> FitAnswer:
+        """The answer in a word."""
+        if self.test is None:
+            return "cannot be tested"
+        return "extrapolated" if self.p_value <= _SIGNIFICANCE else "fits"
+
+
 @dataclass(frozen=True, slots=True)
 class CorrectedRow:
     """A corrected share of one label, of all verdicts or of those on one system.
@@ -76,6 +101,8 @@ class CorrectedRow:
         labels_only: the share from the labels alone, with its interval.
         without_errors: the share if people did not err, or why nobody knows it; ``None`` without
             labels of these verdicts.
+        fit: whether the outputs are as hard to judge as those of a calibration; ``None`` of a rate
+            by labels of its own.
     """
 
     system: str
@@ -89,6 +116,7 @@ class CorrectedRow:
     labels: int | None = None
     labels_only: tuple[float, Clustered] | None = None
     without_errors: RateWithoutErrors | NotEstimable | None = None
+    fit: CalibrationFit | None = None
 
 
 def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) -> DrawnLabels:

@@ -206,6 +206,7 @@ class _ConfusedCalls(TypedDict):
     label: str
     verdict: str | None
     calls: dict[str, int]
+    confidences: NotRequired[dict[str, list[_Number]]]
 
 
 @_Form

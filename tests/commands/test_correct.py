@@ -506,3 +506,113 @@ def test_a_label_that_was_cut_off_is_told_and_not_counted(folder: Path, correct:
     # Every fourth of 400 items, and a line after the header and these 100.
     assert "100 items with labels" in out
     assert "torn.csv:102: the last line was cut off in mid-write (10 bytes)" in out
+
+
+# --- outputs that are harder to judge -------------------------------------------------------------
+
+
+def sure_log(folder: Path, name: str, of: Answers, *, doubt: float, labels: bool) -> None:
+    """A log whose replies have probabilities: .95 of right verdicts but for a share of ``doubt``,
+    which have .6, as wrong ones do.
+    """
+    design: dict[str, Any] = {"kind": "paraphrase", "labels": ["PASS", "FAIL"]}
+    lines = []
+    for place, (text, label) in enumerate(of):
+        word = verdict(text)
+        right = word == label and place % 10 >= 10 * doubt
+        chance = 0.95 if right else 0.6
+        line: dict[str, Any] = {
+            "trial": f"{name}/a{place}/t1/ab/r1",
+            "judge": "prod",
+            "suite": name,
+            "item": f"a{place}",
+            "verdict": word,
+            "mass": 1.0,
+            "probabilities": {word: chance, {"PASS": "FAIL", "FAIL": "PASS"}[word]: 1 - chance},
+            "condition": {"system": "xy"[place * 2 // len(of)]} if not labels else {},
+            "design": design | ({"labelled": "random"} if labels else {}),
+        }
+        if labels:
+            line |= {"label": label, "people": {"label": {"anna": label}}}
+        lines.append(json.dumps(line))
+    (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def with_confidences(folder: Path) -> Path:
+    """A calibration in which one right verdict of ten is doubted, and others alike or doubted more.
+
+    The log of "like" takes 240 good and 160 bad outputs in turns of system x and y, so that x has
+    200 good ones, and y 40.
+    """
+    sure_log(folder, "sure", answers(160, 40), doubt=0.1, labels=True)
+    sure_log(folder, "like", answers(240, 160), doubt=0.1, labels=False)
+    sure_log(folder, "harder", answers(240, 160), doubt=0.4, labels=False)
+    return folder
+
+
+SURE = ("--calibration", "sure.json", "--same", STATED, "-o", "rates.json")
+
+
+@pytest.fixture
+def correct_surely(
+    with_confidences: Path, correct: Correct, capsys: pytest.CaptureFixture[str]
+) -> Correct:
+    assert told(capsys, "report", "sure.jsonl", "--datasheet", "sure.json")[0] == 0
+    return correct
+
+
+def test_another_mix_of_outputs_as_hard_carries_over(folder: Path, correct_surely: Correct) -> None:
+    code, out, _ = correct_surely("like.jsonl", *SURE)
+    assert code == 0, out
+    assert re.search(r"all .* 400  fits$", out, re.MULTILINE), out
+    assert "fit a mix of the calibrated labels" in out
+    rows = rates(folder)
+    assert [row["carries_over"]["answer"] for row in rows] == ["fits"] * 3
+    assert rows[0]["value"] == pytest.approx(0.6)
+    # By Holm over all outputs and both systems: no p is below the one without it.
+    assert all(row["carries_over"]["p_value"] > 0.05 for row in rows)
+
+
+def test_harder_outputs_are_extrapolated_and_gate_nothing(
+    folder: Path, correct_surely: Correct
+) -> None:
+    code, out, _ = correct_surely("harder.jsonl", *SURE)
+    assert code == 1
+    assert re.search(r"all .* 400  EXTRAPOLATED$", out, re.MULTILINE), out
+    assert "EXTRAPOLATED: verdicts and confidences fit no mix of the calibrated labels" in out
+    assert "EXTRAPOLATED (x)" in out
+    assert "the rate gates nothing" in " ".join(out.split())
+    row = rates(folder)[0]
+    fit = row["carries_over"]
+    assert fit["answer"] == "extrapolated"
+    # 3 tests, and no draw of 999 as far: .001, times 3 by Holm.
+    assert fit["own_p_value"] == pytest.approx(0.001)
+    assert fit["p_value"] == pytest.approx(0.003)
+    assert fit["shares"].keys() == {"PASS", "FAIL"}
+    assert row["value"] == pytest.approx(0.6)  # it is shown all the same
+    # Labels of these outputs need no calibration, and nothing is extrapolated.
+    rows = [f"a{place},{label}" for place, (_, label) in enumerate(answers(240, 160))][::4]
+    (folder / "people.csv").write_text("\n".join(["item,label", *rows]) + "\n")
+    labels = ("--labels", "people.csv", "--drawn", "random")
+    code, out, _ = correct_surely("harder.jsonl", *SURE, *labels)
+    assert code == 0, out
+    assert "EXTRAPOLATED" not in out
+    assert rates(folder)[0]["carries_over"] is None
+
+
+def test_without_confidences_a_rate_says_that_it_cannot_be_tested(
+    folder: Path, correct_surely: Correct
+) -> None:
+    arguments = ("production.jsonl", *SURE)
+    code, out, _ = correct_surely(*arguments)
+    assert code == 0, out
+    assert re.search(r"all .* 400  cannot be tested$", out, re.MULTILINE), out
+    assert "CANNOT BE TESTED whether these outputs are as hard to judge" in out
+    assert "beside 0% of the verdicts in the new outputs" in out
+    fit = rates(folder)[0]["carries_over"]
+    assert (fit["answer"], "0% of the verdicts" in fit["reason"]) == ("cannot be tested", True)
+    # Nor by a datasheet of replies without confidences, or one that was written before.
+    code, out, _ = correct_surely("like.jsonl", *CALIBRATED, "--same", STATED)
+    assert code == 0
+    assert "beside 0% of the verdicts in the calibration" in out

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.checks.outcome import Policy, judge_check
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED
 from pytest_judgesense.measures.cell import Cell
@@ -220,17 +220,111 @@ def test_of_replies_that_are_missing_in_part_the_part_is_bounded() -> None:
     assert [missing.lower_bound, missing.upper_bound] == pytest.approx(bounds)
 
 
-def test_drawn_items_that_were_skipped_are_counted_beside_the_rate() -> None:
-    # 40 drawn of 80: 25 have a label, 15 were skipped.
-    made = labelled_items(25, 80)
-    for place in range(25, 40):
-        made[place] = [replace(j, trial=replace(j.trial, skipped=True)) for j in made[place]]
-    words = "15 drawn items were skipped: the rate is that of items that people can decide"
-    assert words in estimate(cell(PASS_FAIL, *made), "corrected_rate").flags
+def skipping(of: Cell, *items: str) -> Cell:
+    """The cell with items that were drawn, and that nobody labelled."""
+    return of.of(
+        replace(j, trial=replace(j.trial, people={}, label=None, skipped=True))
+        if j.trial.item in items
+        else j
+        for j in of.judgments
+    )
+
+
+def test_drawn_items_that_were_skipped_are_counted_at_their_worst() -> None:
+    # 40 drawn of 80: 25 have a label, 12 of them PASS, and 15 were skipped. The judge says the same
+    # of all, so that the rate is that of the labels: 12 of 25, and 12 to 27 of 40.
+    of = skipping(cell(PASS_FAIL, *labelled_items(25, 80)), *(f"i{n}" for n in range(25, 40)))
+    rate = estimate(of, "corrected_rate")
+    words = "15 drawn items were skipped: 0 for the lower end of the interval, 1 for the upper"
+    assert words in rate.flags
+    assert rate.value == 12 / 25
+    assert rate.skipped is not None
+    ends = rate.skipped.lowest, rate.skipped.highest
+    assert ends == pytest.approx((12 / 40, 27 / 40))
+    assert rate.clustered is not None
+    assert rate.clustered.lower < ends[0] < ends[1] < rate.clustered.upper
+    assert rate.skipped.as_labelled.lower > rate.clustered.lower
+    assert rate.skipped.as_labelled.upper < rate.clustered.upper
     assert not any(
         "skipped" in flag
         for flag in estimate(cell(PASS_FAIL, *labelled_items(25, 80)), "corrected_rate").flags
     )
+
+
+def passing(labels: int = 100, *, failing: int = 10, items: int = 200) -> Cell:
+    """A judge that is always right, and whose items have labels: one in ten of them FAIL."""
+    words = ["FAIL" if n % failing == 0 else "PASS" for n in range(items)]
+    return cell(
+        PASS_FAIL,
+        *(item(f"i{n}", word, people=[word] if n < labels else []) for n, word in enumerate(words)),
+    )
+
+
+def test_a_limit_that_skipped_labels_alone_leave_open_says_how_many_settle_it() -> None:
+    check = declare_check("corrected_rate_floor", (), {"bar": 0.85, "limit": 0.8}, BUILT_IN)
+    # 15 of those that pass are skipped, so that at their worst 75 of 100 labels pass.
+    skipped = [f"i{n}" for n in range(15, 100, 5) if n % 10][:9] + [f"i{n}" for n in range(1, 7)]
+    of = skipping(passing(), *skipped)
+    outcome = judge_check(check, "s", estimate_all(of))
+    (finding,) = outcome.findings
+    assert outcome.outcome == "inconclusive"
+    assert outcome.fails
+    assert finding.reason == (
+        "the 95% bound does not clear the limit: only skipped labels leave it open"
+    )
+    (warning,) = outcome.warnings()
+    assert warning.endswith(
+        " of the 15 skipped would settle it, if like the others: judgesense label shows them again"
+    )
+    needed = int(warning.split()[1])
+    assert 0 < needed < 15
+    # So it is: with so many of them labelled PASS, as nine in ten are, the limit is cleared.
+    assert judge_check(
+        check, "s", estimate_all(skipping(passing(), *skipped[needed:]))
+    ).outcome == ("pass")
+    assert judge_check(check, "s", estimate_all(passing())).outcome == "pass"
+    # A limit that labels leave open anyway is not said to be open by what was skipped.
+    high = declare_check("corrected_rate_floor", (), {"bar": 0.9, "limit": 0.87}, BUILT_IN)
+    (finding,) = judge_check(high, "s", estimate_all(of)).findings
+    assert (finding.outcome, finding.reason) == (
+        "inconclusive",
+        "the 95% bound does not clear the limit",
+    )
+
+
+@pytest.mark.parametrize("policy", ["estimate", "confident", "refuted"])
+def test_skipped_labels_decide_no_bar_for_the_judge(policy: Policy) -> None:
+    check = declare_check("corrected_rate_floor", (0.85,), {}, BUILT_IN)
+    skipped = [f"i{n}" for n in range(1, 9)]
+    outcome = judge_check(check, "s", estimate_all(skipping(passing(), *skipped)), policy)
+    # At their worst 82 of 100 labels pass.
+    assert outcome.outcome == "inconclusive"
+    assert outcome.fails == (policy != "refuted")
+    if policy == "estimate":
+        assert outcome.findings[0].reason == (
+            "only skipped labels leave it open: in the worst case it is 0.820"
+        )
+        # As labelled it is .90: 0.03 of 0.08 are three labels of eight, and the fourth is beyond.
+        assert outcome.warnings()[0].startswith("about 4 labels of the 8 skipped ")
+    # Under the limit that all of them miss it is a failure, whatever was skipped.
+    low = judge_check(check, "s", estimate_all(skipping(passing(failing=2), *skipped)), policy)
+    assert low.outcome == "fail"
+
+
+def test_a_difference_counts_what_both_systems_skipped() -> None:
+    of = skipping(systems(30, 20), "new0", "new1", "old39")
+    difference = estimate(of, "corrected_difference", system_pair="new~old")
+    words = "3 drawn items were skipped: 0 for the lower end of the interval, 1 for the upper"
+    assert words in difference.flags
+    # 28 of 38 and 20 of 39 pass; at the worst 28 of 40 and 21 of 40, at the best 30 and 20 of 40.
+    assert difference.value == pytest.approx(28 / 38 - 20 / 39)
+    assert difference.skipped is not None
+    assert difference.skipped.lowest == pytest.approx((28 - 21) / 40)
+    assert difference.skipped.highest == pytest.approx((30 - 20) / 40)
+    plain = estimate(systems(30, 20), "corrected_difference", system_pair="new~old").clustered
+    assert plain is not None
+    assert difference.clustered is not None
+    assert difference.clustered.lower < plain.lower < plain.upper <= difference.clustered.upper
 
 
 def test_strata_weigh_by_their_items() -> None:

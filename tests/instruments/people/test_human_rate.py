@@ -9,11 +9,12 @@ import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.outcome import Policy, judge_check
+from pytest_judgesense.checks.regression import RegressionOutcome, Side, adjust, compare
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.trial import Drawn, Judgment
+from pytest_judgesense.trial import LABEL, Drawn, Judgment, Verdict
 from tests.measures.building import GRADES, estimate
 
 from .labelled import PAIRS, PASS_FAIL, cell, item, simulated
@@ -379,3 +380,73 @@ def test_rates_are_told_by_system_and_their_difference_is_paired() -> None:
 def test_one_system_alone_is_no_difference() -> None:
     of = cell(PASS_FAIL, *labelled_items(30, 40))
     assert not [e for e in estimate_all(of) if e.measure == "corrected_difference"]
+
+
+# --- compared with an earlier measurement ---------------------------------------------------------
+
+
+def compared(old: Cell, new: Cell) -> RegressionOutcome:
+    """The check against a loss of .1 of the corrected rate, alone in its family."""
+    check = declare_check("no_regression", ("corrected_rate",), {"suite": "s"}, BUILT_IN)
+    then, now = Side.of(old), Side.of(new)
+    comparison = compare(then, now, BUILT_IN.measures["corrected_rate"])
+    (adjusted,) = adjust([("j", comparison)])
+    return RegressionOutcome(check, "s", "confident", comparison, adjusted, then, now)
+
+
+def ends_of(outcome: RegressionOutcome) -> tuple[float, float]:
+    difference = outcome.comparison.difference
+    assert difference is not None
+    return difference.ends(0.9)
+
+
+def labelled_as(of: Cell, label: str, *items: str) -> Cell:
+    """The cell with a label for these items."""
+    return of.of(
+        replace(j, trial=replace(j.trial, people={LABEL: {"a": label}}, label=label))
+        if j.trial.item in items
+        else j
+        for j in of.judgments
+    )
+
+
+def test_a_label_that_is_skipped_then_and_now_is_the_same_in_both() -> None:
+    # 30 of 45 items have labels, by which a judge is right; now it fails three items more.
+    then = passing(labels=30, failing=3, items=45)
+    now = then.of(
+        replace(j, outcome=Verdict("FAIL")) if j.trial.item in ("i1", "i2", "i31") else j
+        for j in then.judgments
+    )
+    skipped = ("i4", "i5", "i6")
+    with_skips = compared(skipping(then, *skipped), skipping(now, *skipped))
+    cases = [
+        compared(labelled_as(then, label, *skipped), labelled_as(now, label, *skipped))
+        for label in ("PASS", "FAIL")
+    ]
+    lower, upper = ends_of(with_skips)
+    assert lower <= min(ends_of(case)[0] for case in cases)
+    assert upper >= max(ends_of(case)[1] for case in cases)
+    # Three labels that go opposite ways would add 3 / 30 to either side.
+    assert upper - lower < max(high - low for low, high in map(ends_of, cases)) + 0.1
+    assert with_skips.comparison.skipped == 3
+
+
+def test_labels_that_were_given_then_and_are_skipped_now_hide_no_loss() -> None:
+    # The outputs of now have labels of their own: of 60 drawn, eight that passed are skipped.
+    then = passing(labels=60, failing=10, items=120)
+    skipped = tuple(f"i{n}" for n in range(1, 9))
+    open_ = compared(then, skipping(then, *skipped))
+    assert (open_.verdict, open_.outcome) == ("inconclusive", "inconclusive")
+    (warning,) = open_.warnings()
+    assert "; only skipped labels leave it open: about " in warning
+    assert " of the 8 skipped would settle it" in warning
+    # Had all eight failed, 8 of 60 labels less would pass; had they passed, it would be as it was.
+    lost = compared(then, labelled_as(then, "FAIL", *skipped))
+    assert lost.verdict != "unchanged"
+    assert ends_of(open_)[0] <= ends_of(lost)[0]
+    # Compared by two datasheets, without the judgments, they hide none either.
+    sides = Side(estimate_all(then)), Side(estimate_all(skipping(then, *skipped)))
+    unpaired = compare(*sides, BUILT_IN.measures["corrected_rate"])
+    assert unpaired.difference is not None
+    assert unpaired.as_labelled is not None
+    assert unpaired.difference.lower(0.05) < unpaired.as_labelled.lower(0.05) - 0.05

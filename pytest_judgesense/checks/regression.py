@@ -458,7 +458,8 @@ def compare(
     )
     if measure.decides:
         return replace(bare, blocked=_NOT_COMPARED.format(measure.name))
-    if None not in (then.value, now.value) and _identical(old, new, bare):
+    # Of the same verdicts a value is another where labels, or what is counted, differ.
+    if then.value is not None and then.value == now.value and _identical(old, new, bare):
         return _nothing_changed(new, bare)
     for word, estimate in zip(names, (then, now), strict=True):
         if estimate.value is None:
@@ -480,7 +481,12 @@ def compare(
     if not (skipped := _skipped_in(then, now)):
         return unpaired
     as_labelled = _unpaired(_as_labelled(then), _as_labelled(now), bare.sign)
-    return replace(unpaired, skipped=skipped, as_labelled=as_labelled)
+    return replace(
+        unpaired,
+        difference=difference and difference.over(_unpaired_at_worst(then, now, bare.sign)),
+        skipped=skipped,
+        as_labelled=as_labelled,
+    )
 
 
 def _skipped_in(*estimates: Estimate) -> int:
@@ -492,6 +498,22 @@ def _as_labelled(estimate: Estimate) -> Estimate:
     """The estimate with the interval that it has if skipped labels were like the others."""
     skipped = estimate.skipped
     return replace(estimate, clustered=skipped.as_labelled) if skipped else estimate
+
+
+def _unpaired_at_worst(then: Estimate, now: Estimate, sign: int) -> list[comparison.Difference]:
+    """The differences if skipped labels were 0 in one measurement, and 1 in the other.
+
+    Chance is told apart from what is missing: distances to ends are counted from these values.
+    """
+    differences = (
+        _unpaired(_as_if(then, before), _as_if(now, after), sign)
+        for before, after in ((_LOWEST, _HIGHEST), (_HIGHEST, _LOWEST))
+    )
+    return [difference for difference in differences if difference is not None]
+
+
+def _as_if(estimate: Estimate, case: int) -> Estimate:
+    return replace(estimate, value=_cases_of(estimate)[case])
 
 
 def _of_common(old: Side, new: Side, common: Side, names: tuple[str, str]) -> str:

@@ -72,7 +72,6 @@ _TWO_SIDED: Final = 0.025
 _CONFIDENT: Final = 0.05
 _STRADDLES: Final = "the interval straddles the bar"
 _NOT_CLEARED: Final = "the 95% bound does not clear the limit"
-ONLY_SKIPS: Final = "only skipped labels leave it open"
 TOO_FEW: Final = "there are too few clusters for an interval"
 
 
@@ -339,9 +338,8 @@ def _missed_by_skips(undecided: Assessment) -> Assessment | None:
     worst = skipped.lowest if undecided.floor else skipped.highest
     if undecided.clears(worst):
         return None
-    said = _settled_by_labels(undecided, skipped, worst, undecided.value)
-    reason = f"{ONLY_SKIPS}: in the worst case it is {worst:.3f}"
-    return replace(undecided, reason=reason, said=said)
+    settling = _settled_by_labels(undecided, skipped, worst, undecided.value)
+    return replace(undecided, reason=f"in the worst case it is {worst:.3f}: {settling}")
 
 
 def _settled_by_labels(
@@ -418,12 +416,13 @@ def _open(undecided: Assessment, rule: DecisionRule) -> Assessment:
     if interval is None:
         return replace(undecided, reason=TOO_FEW, tolerated=tolerated)
     reason = _STRADDLES if undecided.limit is None else _NOT_CLEARED
-    said: str | Warns = partial(_settling, undecided, interval)
     skipped = undecided.estimate.skipped
     if skipped and undecided.clears(as_labelled := undecided.near_end(skipped.as_labelled)):
-        reason = f"{reason}: {ONLY_SKIPS}"
-        said = _settled_by_labels(undecided, skipped, undecided.near_end(interval), as_labelled)
-    return replace(undecided, reason=reason, said=said, tolerated=tolerated)
+        worst = undecided.near_end(interval)
+        reason = f"{reason}: {_settled_by_labels(undecided, skipped, worst, as_labelled)}"
+        return replace(undecided, reason=reason, tolerated=tolerated)
+    settling = partial(_settling, undecided, interval)
+    return replace(undecided, reason=reason, said=settling, tolerated=tolerated)
 
 
 def below_bar(finding: Assessment) -> str | None:

@@ -52,13 +52,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from pytest_judgesense.checks.outcome import (
-    MOST_MISSING,
-    ONLY_SKIPS,
-    TOO_FEW,
-    OutcomeWord,
-    Policy,
-)
+from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
 from pytest_judgesense.estimate import (
     Estimate,
     Observations,
@@ -421,7 +415,7 @@ class RegressionOutcome(NamedTuple):
     def _settling(self, settled: bool) -> str:
         """What would settle it, where that is known; ``settled``: also how many clusters."""
         if (labels := self.comparison.labels_needed(self.margin)) is not None:
-            return f"; {ONLY_SKIPS}: {labels_settle(labels, self.comparison.skipped)}"
+            return f"; {labels_settle(labels, self.comparison.skipped)}"
         needed = settled and self.comparison.clusters_needed(self.margin, self.adjusted)
         return f"; about {needed} clusters would settle it in four of five cases" if needed else ""
 

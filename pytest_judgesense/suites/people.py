@@ -143,11 +143,11 @@ def skipped_words(count: int) -> str:
 
 
 def labels_settle(needed: int, skipped: int) -> str:
-    """That so many labels of skipped items would settle what they alone leave open."""
+    """That skipped labels alone leave something open, and how many of them would settle it."""
     labels = "label" if needed == 1 else "labels"
     return (
-        f"about {needed} {labels} of the {skipped} skipped would settle it, if like the others: "
-        "judgesense label shows them again"
+        f"only skipped labels leave it open: about {needed} {labels} of the {skipped} skipped, if "
+        "like the others, would settle it (judgesense label shows them again)"
     )
 
 

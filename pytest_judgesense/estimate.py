@@ -305,7 +305,7 @@ class Estimate:
         folded_units: those of the share whose distance from 1/2 the value is, likewise.
         reach: the most that one cluster may move the value, times the number of clusters, if it is
             no mean and that is known; it is not written to files.
-        skipped: the labels that it counts at their worst, if there are any; flags count them, and
+        skipped_labels: those that it counts at their worst, if there are any; flags count them, and
             it is not written to files.
         anew: returns the data behind the value, if known; it is not written to files.
     """
@@ -326,7 +326,7 @@ class Estimate:
     observations: Observations | None = field(default=None, compare=False, repr=False)
     folded_units: Observations | None = field(default=None, compare=False, repr=False)
     reach: float | None = field(default=None, compare=False, repr=False)
-    skipped: SkippedLabels | None = field(default=None, compare=False, repr=False)
+    skipped_labels: SkippedLabels | None = field(default=None, compare=False, repr=False)
     anew: Callable[[], Anew] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -332,7 +332,7 @@ def _by_estimate(undecided: Assessment, rule: DecisionRule) -> Assessment:
 
 def _missed_by_skips(undecided: Assessment) -> Assessment | None:
     """Inconclusive where a bar is missed if skipped labels count against the judge."""
-    skipped = undecided.estimate.skipped
+    skipped = undecided.estimate.skipped_labels
     if skipped is None:
         return None
     worst = skipped.lowest if undecided.floor else skipped.highest
@@ -416,7 +416,7 @@ def _open(undecided: Assessment, rule: DecisionRule) -> Assessment:
     if interval is None:
         return replace(undecided, reason=TOO_FEW, tolerated=tolerated)
     reason = _STRADDLES if undecided.limit is None else _NOT_CLEARED
-    skipped = undecided.estimate.skipped
+    skipped = undecided.estimate.skipped_labels
     if skipped and undecided.clears(as_labelled := undecided.near_end(skipped.as_labelled)):
         worst = undecided.near_end(interval)
         reason = f"{reason}: {_settled_by_labels(undecided, skipped, worst, as_labelled)}"

@@ -485,12 +485,12 @@ def compare(
 
 def _skipped_in(*estimates: Estimate) -> int:
     """How many labels are missing of estimates with labels of their own."""
-    return sum(estimate.skipped.count for estimate in estimates if estimate.skipped)
+    return sum(estimate.skipped_labels.count for estimate in estimates if estimate.skipped_labels)
 
 
 def _as_labelled(estimate: Estimate) -> Estimate:
     """The estimate with the interval that it has if skipped labels were like the others."""
-    skipped = estimate.skipped
+    skipped = estimate.skipped_labels
     return replace(estimate, clustered=skipped.as_labelled) if skipped else estimate
 
 
@@ -585,7 +585,7 @@ def _why_unpaired(old: Side, new: Side) -> str:
 
 
 def _cases_of(estimate: Estimate) -> _Cases:
-    value, skipped = estimate.value, estimate.skipped
+    value, skipped = estimate.value, estimate.skipped_labels
     return (value, skipped.lowest, skipped.highest) if skipped else (value, value, value)
 
 
@@ -608,7 +608,7 @@ def _identical(old: Side, new: Side, bare: Comparison) -> bool:
     then, now = bare.old, bare.new
     if not old.by_id or not new.by_id:
         return False
-    if (then.skipped or now.skipped) and not _one_set_of_labels(old, new):
+    if (then.skipped_labels or now.skipped_labels) and not _one_set_of_labels(old, new):
         return False
     if then.observations and now.observations:
         if set(then.observations.keys) != set(now.observations.keys):

@@ -270,7 +270,7 @@ def corrected_rates(cell: Cell) -> Iterator[Estimate]:
             clustered=result.interval,
             missing=rate.missing,
             flags=tuple(_flags(rate, result)),
-            skipped=result.skipped,
+            skipped_labels=result.skipped,
         )
 
 
@@ -342,5 +342,5 @@ def _difference(cell: Cell, target: Target, first: _Sample, second: _Sample) -> 
         clustered=result.interval,
         missing=target.missing,
         flags=(*flags,),
-        skipped=result.skipped,
+        skipped_labels=result.skipped,
     )

@@ -240,13 +240,13 @@ def test_drawn_items_that_were_skipped_are_counted_at_their_worst() -> None:
     words = "15 drawn items were skipped: 0 for the lower end of the interval, 1 for the upper"
     assert words in rate.flags
     assert rate.value == 12 / 25
-    assert rate.skipped is not None
-    ends = rate.skipped.lowest, rate.skipped.highest
+    assert rate.skipped_labels is not None
+    ends = rate.skipped_labels.lowest, rate.skipped_labels.highest
     assert ends == pytest.approx((12 / 40, 27 / 40))
     assert rate.clustered is not None
     assert rate.clustered.lower < ends[0] < ends[1] < rate.clustered.upper
-    assert rate.skipped.as_labelled.lower > rate.clustered.lower
-    assert rate.skipped.as_labelled.upper < rate.clustered.upper
+    assert rate.skipped_labels.as_labelled.lower > rate.clustered.lower
+    assert rate.skipped_labels.as_labelled.upper < rate.clustered.upper
     assert not any(
         "skipped" in flag
         for flag in estimate(cell(PASS_FAIL, *labelled_items(25, 80)), "corrected_rate").flags
@@ -320,9 +320,9 @@ def test_a_difference_counts_what_both_systems_skipped() -> None:
     assert words in difference.flags
     # 28 of 38 and 20 of 39 pass; at the worst 28 of 40 and 21 of 40, at the best 30 and 20 of 40.
     assert difference.value == pytest.approx(28 / 38 - 20 / 39)
-    assert difference.skipped is not None
-    assert difference.skipped.lowest == pytest.approx((28 - 21) / 40)
-    assert difference.skipped.highest == pytest.approx((30 - 20) / 40)
+    assert difference.skipped_labels is not None
+    assert difference.skipped_labels.lowest == pytest.approx((28 - 21) / 40)
+    assert difference.skipped_labels.highest == pytest.approx((30 - 20) / 40)
     plain = estimate(systems(30, 20), "corrected_difference", system_pair="new~old").clustered
     assert plain is not None
     assert difference.clustered is not None

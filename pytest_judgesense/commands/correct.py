@@ -356,7 +356,7 @@ def _corrected(
         count = f"{len(labels.of_item)} items with labels that were drawn from these verdicts"
         by = [f"corrected by {count} ({labels.drawn}; PPI++)", *labels.remarks]
         if labels.skipped:
-            by.append(skipped_words(labels.skipped))
+            by.append(skipped_words(len(labels.skipped)))
         if options.calibration is not None:
             by.append("the calibration is not used: labels of the verdicts themselves say more")
         return _Correction((*by,), (*rows_by_labels(cell, labels),))

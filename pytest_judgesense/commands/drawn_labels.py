@@ -47,13 +47,14 @@ _EXPECTED: Final = "a CSV file in UTF-8 with the columns item and label"
 class DrawnLabels(NamedTuple):
     """Labels of people, and how chance drew the items: ``random`` or ``stratified``.
 
-    ``of_item``: the labels of each item, one a person. ``skipped``: drawn items without a label.
+    ``of_item``: the labels of each item, one a person. ``skipped``: drawn items without a label,
+    which count as 0 for the lower end of a share and as 1 for the upper.
     ``remarks``: what is to be said of the texts that people labelled.
     """
 
     of_item: Mapping[str, Sequence[str]]
     drawn: str
-    skipped: int = 0
+    skipped: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
 
@@ -151,8 +152,8 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
     for (item, _), label in by_person.items():
         if label != SKIPPED:
             of_item.setdefault(item, []).append(label)
-    skipped = {item for item, _ in by_person} - of_item.keys()
-    return DrawnLabels(of_item, way, len(skipped), (*remarks,))
+    skipped = frozenset(item for item, _ in by_person) - of_item.keys()
+    return DrawnLabels(of_item, way, skipped, (*remarks,))
 
 
 def _is_of_people(path: Path) -> bool:
@@ -239,7 +240,7 @@ def labels_of_cell(cell: Cell) -> DrawnLabels | None:
             of_item |= {} if trial.picked else {trial.item: words}
     if not of_item or drawn not in _CHANCE:
         return None
-    return DrawnLabels(of_item, drawn, len(skipped - of_item.keys()))
+    return DrawnLabels(of_item, drawn, frozenset(skipped - of_item.keys()))
 
 
 def verdict_words(cell: Cell) -> set[str]:
@@ -289,10 +290,11 @@ def by_system(of_items: Mapping[str, Sequence[Judgment]]) -> dict[str, list[Sequ
 def _refuse_strangers(
     of_items: Mapping[str, Sequence[Judgment]], labels: DrawnLabels, words: set[str]
 ) -> None:
-    if strangers := [item for item in labels.of_item if item not in of_items]:
+    answered = [*labels.of_item, *sorted(labels.skipped)]
+    if strangers := [item for item in answered if item not in of_items]:
         raise UsageError(
             "people labelled items that the verdicts do not hold",
-            found=f"{len(strangers)} of {len(labels.of_item)}, such as {strangers[0]!r}",
+            found=f"{len(strangers)} of {len(answered)}, such as {strangers[0]!r}",
             expected=f"items of the verdicts, such as {next(iter(of_items))!r}",
         )
     given = {word for of_item in labels.of_item.values() for word in of_item}
@@ -343,6 +345,7 @@ def _row(
             people,
             [trial.cluster for trial in first],
             strata,
+            [trial.item in labels.skipped for trial in first],
         )
     )
     if isinstance(result, NotEstimable):

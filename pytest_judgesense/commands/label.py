@@ -239,7 +239,8 @@ def _last_line(sitting: Sitting, suite: Suite) -> str:
     counts = sitting.counts()
     shown = [f"{counts['labelled']} labelled"]
     if counts["skipped"]:
-        shown.append(f"{counts['skipped']} skipped")
+        again = "" if counts["left"] else " (the same command shows them once more)"
+        shown.append(f"{counts['skipped']} skipped{again}")
     if counts["left"]:
         shown.append(f"{counts['left']} left (the same command goes on)")
     file, folder = suite.path, suite.path.parent

@@ -192,6 +192,21 @@ class Difference:
 
         return replace(self, interval=interval, p_better=max(self.p_better, other.p_better))
 
+    def over(self, cases: Sequence[Difference]) -> Difference:
+        """The same with the farthest bounds and the largest p-values of all cases that may hold."""
+        every = (self, *cases)
+
+        def interval(coverage: float, times: float) -> _Ends:
+            ends = [case.interval(coverage, times) for case in every]
+            return min(low for low, _ in ends), max(high for _, high in ends)
+
+        return replace(
+            self,
+            interval=interval,
+            p_worse=max(case.p_worse for case in every),
+            p_better=max(case.p_better for case in every),
+        )
+
     def clusters_to_clear(self, target: float, alpha: float) -> int | None:
         """Clusters whose one-sided bound clears ``target`` with a probability of 80%.
 

@@ -417,6 +417,32 @@ def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correc
     assert "labels go by the ids of items: a log does not hold what people labelled" in out
 
 
+def test_skipped_labels_widen_the_corrected_rate(folder: Path, correct: Correct) -> None:
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    file = folder / "people.csv"
+
+    def interval(label_of_skipped: str) -> tuple[float, float]:
+        """Of 100 drawn items, of which the first ten have this label."""
+        lines = [
+            f"a{place},{label_of_skipped if n < 10 else label}"
+            for n, (place, label) in enumerate(labelled)
+        ]
+        file.write_text("item,label\n" + "\n".join(lines) + "\n")
+        arguments = ("--labels", "people.csv", "--drawn", "random", "-o", "rates.json")
+        code, out, err = correct("production.jsonl", *arguments)
+        assert code == 0, err
+        assert ("10 drawn items were skipped: " in out) == (label_of_skipped == "skipped")
+        ends = rates(folder)[0]["interval"]
+        return ends["lower"], ends["upper"]
+
+    # The rate is that of PASS, the first label.
+    assert interval("skipped") == (interval("FAIL")[0], interval("PASS")[1])
+    # What was skipped is of these verdicts too.
+    file.write_text(file.read_text() + "stranger,skipped\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv", "--drawn", "random")
+    assert (code, "such as 'stranger'" in err) == (2, True)
+
+
 def test_labels_of_a_page_are_those_of_the_texts_that_were_judged(
     folder: Path, correct: Correct
 ) -> None:

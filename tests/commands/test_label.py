@@ -204,6 +204,23 @@ def test_an_answer_that_was_cut_off_is_told_and_the_next_one_takes_its_place(
     assert len(read_people(path)) == 2
 
 
+def test_what_is_left_skipped_is_told_with_the_command_that_shows_it(tmp_path: Path) -> None:
+    pairs_in(tmp_path)
+    with LabelCommand(tmp_path, "--draw", "2") as command:
+        command.answer("A")
+        assert command.answer("skipped")["again"] == 1
+        code, output = command.end(signal.SIGINT)
+    assert code == 0
+    assert output[-2] == (
+        "1 labelled, 1 skipped (the same command shows them once more); pytest suites/pairs "
+        "compares the judge with them"
+    )
+    with LabelCommand(tmp_path, "--draw", "2") as command:
+        assert command.state()["again"] == 1
+        assert command.answer("B")["place"] is None
+        assert command.end(signal.SIGINT)[1][-2].startswith("2 labelled; ")
+
+
 def test_two_people_label_the_same_draw_blind_to_each_other(tmp_path: Path) -> None:
     file = pairs_in(tmp_path)
     before = file.read_bytes()

@@ -169,6 +169,20 @@ def test_a_key_that_is_held_down_or_typed_into_a_note_answers_once_or_not(
         assert (first.note, second.note, second.label) == ("12 s u", "", "skipped")
 
 
+def test_skipped_items_come_again_at_the_end(started: Any, tmp_path: Path) -> None:
+    with served(pairs(tmp_path, 4)) as (url, path), opened(started, url) as page:
+        for number, key in enumerate("s1s", start=2):
+            press(page, key, f"Item {number} of 4")
+        assert page.locator("#again").is_hidden()
+        press(page, "2", "2 skipped: once more")
+        assert page.inner_text("#again").startswith("You skipped this item. ")
+        assert page.inner_text("#count") == "4 of 4 answered, 2 skipped"
+        press(page, "1", "1 skipped: once more")
+        press(page, "s", "All 4 items are answered")
+        assert page.inner_text("#count") == "4 of 4 answered, 1 skipped"
+        assert len(counted(path)) == 3
+
+
 def test_grades_are_given_one_after_the_other(started: Any, tmp_path: Path) -> None:
     suite = graded_suite(tmp_path, 2, ACCURACY, TONE)
     with served(suite) as (url, path), opened(started, url) as page:

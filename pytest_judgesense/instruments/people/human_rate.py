@@ -8,8 +8,9 @@ rate by its errors on the labelled items.
 That holds for labels of items **drawn at random** from all of them, as the suite has to say:
 ``labelled`` in ``[stimuli]``. Where all items are labelled nothing was drawn.
 
-Items that were drawn and that nobody labelled (people skipped them) are no random part of all: the
-rate is then that of items that people can decide, and is flagged with their number.
+Items that were drawn and that nobody labelled (people skipped them) are no random part of all: they
+are missing labels. The interval counts all of them as 0 for its lower end and as 1 for its upper,
+and a flag counts them.
 
 A judge's verdict that is missing is the mean of the others: whatever stands in its place, the rate
 stays right on average. The bounds beside it are the lowest and the highest rate if every missing
@@ -128,8 +129,8 @@ class _Sample(NamedTuple):
     """The items of a rate: arrays of shape (items,).
 
     ``votes``: what each person says of each item, shape (items, persons); ``None`` on a scale.
-    ``is_stated_otherwise``: see `Target.is_stated_otherwise`.
-    ``silent``: of each item the share of its replies that state no verdict.
+    ``is_stated_otherwise``: see `Target.is_stated_otherwise`. ``skipped``: whether it was drawn to
+    be labelled and has no label. ``silent``: the share of its replies that state no verdict.
     """
 
     condition: Condition
@@ -142,7 +143,7 @@ class _Sample(NamedTuple):
     silent: NDArray[np.float64]
     labelled: str | None
     missing: Missing
-    skipped: int
+    skipped: NDArray[np.bool_]
 
 
 def _samples(target: Target, label: str | None, condition: Condition) -> Iterator[_Sample]:
@@ -175,7 +176,7 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
             silent[inside],
             target.cell.design.labelled,
             missing_of(outcomes[inside[target.items]]),
-            int(skipped[inside].sum()),
+            skipped[inside],
         )
 
 
@@ -203,7 +204,7 @@ def _rate(sample: _Sample) -> Rate:
         adds_nothing,
         bias is not None and bias.is_shown,
         missing,
-        sample.skipped,
+        int(sample.skipped.sum()),
         result if isinstance(result, NotEstimable) else _without_errors(sample, result),
         bias,
     )
@@ -288,7 +289,7 @@ def _labelled(sample: _Sample, judge: float) -> LabelledSample:
 
     strata = sample.strata if sample.labelled == "stratified" else None
     verdicts = np.nan_to_num(sample.judge, nan=judge)
-    return LabelledSample(verdicts, sample.people, sample.clusters, strata)
+    return LabelledSample(verdicts, sample.people, sample.clusters, strata, sample.skipped)
 
 
 def corrected_rates(cell: Cell) -> Iterator[Estimate]:
@@ -315,6 +316,7 @@ def corrected_rates(cell: Cell) -> Iterator[Estimate]:
             clustered=result.interval,
             missing=rate.missing,
             flags=tuple(_flags(rate, result)),
+            skipped_labels=result.skipped,
         )
 
 
@@ -374,6 +376,9 @@ def _difference(cell: Cell, target: Target, first: _Sample, second: _Sample) -> 
     raw = result.judge_difference
     biased = not result.interval.lower <= raw <= result.interval.upper
     words = bias_words(raw, result.estimate, biased=biased)
+    flags = [f"raw difference {number_text(raw)}, {words}"]
+    if result.skipped is not None:
+        flags.append(skipped_words(result.skipped.count))
     return estimated(
         of.CORRECTED_DIFFERENCE,
         cell,
@@ -382,5 +387,6 @@ def _difference(cell: Cell, target: Target, first: _Sample, second: _Sample) -> 
         n=first.judge.size + second.judge.size,
         clustered=result.interval,
         missing=target.missing,
-        flags=(f"raw difference {number_text(raw)}, {words}",),
+        flags=(*flags,),
+        skipped_labels=result.skipped,
     )

@@ -227,7 +227,7 @@ def test_of_many_rates_the_first_screen_tells_the_one_with_most_bias() -> None:
 
 
 def test_skipped_items_stand_on_the_first_screen_and_in_the_table() -> None:
-    words = "2 drawn items were skipped: the rate is that of items that people can decide"
+    words = "2 drawn items were skipped: 0 for the lower end of the interval, 1 for the upper"
     # The judge is right of all: nothing but the skipped items is to be told.
     made = [
         item(f"i{n}", ("PASS", "FAIL")[n % 2], people=[("PASS", "FAIL")[n % 2]] * (n < 40))

@@ -15,29 +15,40 @@ What happens to them:
 - outputs: fresh outputs pass 25 points less, for fewer of them are good: ``system``;
 - both: the judge passes 15 points less, and fresh outputs 25 points less beyond that: ``both``.
 
-The bar for naming is that exact verdict. Beside it, without a bar for what is named: 60 anchors
-beside 200 outputs, 200 beside 60, and one replicate.
+The bar for naming is that exact verdict (``system``: the outputs, or what was asked). Beside it,
+without a bar for what is named: 60 anchors beside 200 outputs, 200 beside 60, and one replicate.
+
+Then, of other mixes of questions (`Mix`): each kind passes in a share of its own; a cluster (a
+thread) is easier or harder by a normal on log-odds, an output has a chance of its own (beta,
+intraclass correlation .25), and 200 anchors are of the mix of then. In pairs within strata "the
+outputs moved" may be said in at most .05 where the mix changes alone, or with the judge; where
+outputs are worse by 20% it is said in .55 or more. A judge that became stricter on one kind alone
+moves the pairs otherwise than the anchors, where their mixes differ: what is then said has no bar.
 
 Controls, which must err: Student's t at 5% looked at after every item of the same streams, which
-calls what did not move; and fresh outputs without anchors, which get the blame for the judge.
+calls what did not move; fresh outputs without anchors, which get the blame for the judge; and other
+mixes without strata, which are "the outputs, or what was asked".
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import expit, logit, stdtr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.reporting import Bar, conclude, print_table
-from pytest_judgesense.stats.betting import ALARM, in_steps, wealth, wealth_beyond
+from benchmarks.reporting import Bar, Bars, Ratios, conclude, print_table
+from pytest_judgesense.checks.within_strata import ByStratum, pairs_within
+from pytest_judgesense.stats.betting import ALARM, FEWEST, in_steps, wealth, wealth_beyond
 
 GOOD, ACCURACY, ICCS = (0.9, 0.6), (0.95, 0.8), (0.0, 0.3, 0.8)
 DESIGNS = ((200, 200, 3), (60, 200, 3), (200, 60, 3), (200, 200, 1))
@@ -141,6 +152,235 @@ def simulated(
     return shares
 
 
+# --- mixes of questions ---------------------------------------------------------------------------
+
+
+def falling(kinds: int, power: float) -> tuple[float, ...]:
+    """Shares of kinds that fall with their number, by a law of this power."""
+    shares = np.arange(1.0, kinds + 1) ** -power
+    return tuple((shares / shares.sum()).tolist())
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Two sessions with another mix of kinds of questions each.
+
+    Attributes:
+        name: in the table.
+        then: share of each kind in the reference; ``now``: now.
+        chances: of passing, of each kind.
+        clusters: number of them, then and now.
+        sizes: logarithmic mean and standard deviation of their numbers of outputs; (0, 0): one.
+        across: whether outputs of one cluster are of several kinds.
+        alike: standard deviation of what outputs of a cluster have in common, log-odds.
+        both_days: whether both sessions have the same clusters.
+        grades: the highest grade, whose share is the score.
+        strict: part of what the judge passed of each kind that it does not any more.
+        worse: part of the outputs that passed then that do not now.
+        meant: what is to be said: ``nothing`` or ``outputs``; empty for no bar.
+        is_quick: whether it is run with ``--quick``.
+    """
+
+    name: str
+    then: tuple[float, ...] = (0.8, 0.2)
+    now: tuple[float, ...] = (0.3, 0.7)
+    chances: tuple[float, ...] = (0.95, 0.5)
+    clusters: tuple[int, int] = (200, 200)
+    sizes: tuple[float, float] = (0.0, 0.0)
+    across: bool = False
+    alike: float = 0.0
+    both_days: bool = False
+    grades: int = 1
+    strict: tuple[float, ...] = ()
+    worse: float = 0.0
+    meant: str = "nothing"
+    is_quick: bool = False
+
+
+ANCHORS = 200
+SPREAD = 1 / 0.25 - 1  # of beta distributions with an intraclass correlation of .25
+HALF = (0.5, 0.5)
+FIFTY, TWENTY = (tuple(np.linspace(0.98, 0.3, n).tolist()) for n in (50, 20))
+FIVE = (0.97, 0.9, 0.8, 0.6, 0.4)
+FEW_TO_MANY = ((0.4, 0.3, 0.1, 0.1, 0.1), (0.1, 0.1, 0.1, 0.3, 0.4))
+OF_THREADS = partial(Mix, sizes=(0.8, 0.8), alike=1.5)
+EASY_TO_HARD = Mix("easy .8, then .3", is_quick=True)
+MIXES = (
+    Mix("easy .8, then .5", now=HALF),
+    EASY_TO_HARD,
+    Mix("easy .8, then .3; 1,000 outputs", clusters=(1000, 1000)),
+    Mix("easy .8, then .3; 400 and 80 outputs", clusters=(400, 80)),
+    Mix("easy .8, then .3; 80 and 400 outputs", clusters=(80, 400)),
+    Mix("easy .8, then .3; grades 0 to 4", grades=4),
+    Mix("a new kind, hard, of .3 of the outputs", (0.8, 0.2, 0), (0.5, 0.2, 0.3), (0.95, 0.5, 0.1)),
+    Mix("50 kinds, from easy to hard", falling(50, 0.5), falling(50, 0.5)[::-1], FIFTY),
+    Mix("300 questions", falling(300, 0.7), falling(300, 0.7)[::-1], FIFTY * 6, is_quick=True),
+    Mix(
+        "20 kinds of threads, lognormal sizes (sd 1)",
+        falling(20, 0.5),
+        falling(20, 0.5)[::-1],
+        TWENTY,
+        sizes=(0.5, 1.0),
+        alike=1.5,
+    ),
+    OF_THREADS("five kinds across threads", *FEW_TO_MANY, FIVE, across=True, is_quick=True),
+    OF_THREADS("two kinds across threads of both days", across=True, both_days=True, is_quick=True),
+    OF_THREADS("two kinds of threads of both days", both_days=True),
+    Mix("easy .8, then .3; judge -20%", strict=(0.2, 0.2), is_quick=True),
+    Mix("easy .8, then .5; judge -20%", now=HALF, strict=(0.2, 0.2)),
+    Mix("easy .8, then .3; judge -40% of hard", strict=(0.0, 0.4), meant=""),
+    Mix(
+        "easy .8, then .3; judge -60% of hard; 1,000 outputs",
+        clusters=(1000, 1000),
+        strict=(0.0, 0.6),
+        meant="",
+    ),
+    Mix("easy .8, then .5; outputs -20%", now=HALF, worse=0.2, meant="outputs", is_quick=True),
+    Mix("easy .8, then .95; outputs -20%", now=(0.95, 0.05), worse=0.2, meant="outputs"),
+    Mix("easy .8, then .3; outputs -30%", worse=0.3, meant="outputs"),
+    Mix(
+        "easy .8, then .5; outputs and judge -20%", now=HALF, strict=(0.2, 0.2), worse=0.2, meant=""
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Outputs of a session: their clusters, kinds, and chances of passing."""
+
+    clusters: NDArray[np.intp]
+    kinds: NDArray[np.intp]
+    chances: Floats
+
+    @classmethod
+    def drawn(
+        cls, rng: np.random.Generator, mix: Mix, shares: tuple[float, ...], in_common: Floats
+    ) -> Asked:
+        """Outputs of clusters that have this ``in_common``, in standard deviations."""
+        count, sizes = in_common.size, np.ones(in_common.size, dtype=np.intp)
+        if any(mix.sizes):
+            sizes = np.clip(np.round(rng.lognormal(*mix.sizes, count)), 1, 60).astype(np.intp)
+        clusters = np.repeat(np.arange(count), sizes)
+        kinds = rng.choice(len(shares), clusters.size if mix.across else count, p=shares)
+        kinds = kinds if mix.across else kinds[clusters]
+        means = expit(logit(np.asarray(mix.chances))[kinds] + mix.alike * in_common[clusters])
+        return cls(clusters, kinds, rng.beta(means * SPREAD, (1 - means) * SPREAD))
+
+    def scores(
+        self,
+        rng: np.random.Generator,
+        mix: Mix,
+        *,
+        is_now: bool,
+        worse: float = 0.0,
+        times: int = 1,
+    ) -> Floats:
+        """Mean scores, with what the judge does now."""
+        strict = np.asarray(mix.strict)[self.kinds] if is_now and mix.strict else 0.0
+        draws = mix.grades * times
+        return np.asarray(rng.binomial(draws, self.chances * (1 - strict) * (1 - worse)) / draws)
+
+    def by_cluster(self, scores: Floats) -> Floats:
+        """The mean score of each cluster."""
+        return np.asarray(np.bincount(self.clusters, scores) / np.bincount(self.clusters))
+
+    def by_stratum(self, scores: Floats, session: str) -> ByStratum:
+        """The mean score of each cluster in each of its kinds."""
+        sums: dict[str, dict[str, list[float]]] = {}
+        for cluster, kind, score in zip(
+            self.clusters.tolist(), self.kinds.tolist(), scores.tolist(), strict=True
+        ):
+            of_cluster = sums.setdefault(f"{session} {cluster}", {})
+            of_cluster.setdefault(str(kind), []).append(score)
+        return {
+            cluster: {kind: sum(of) / len(of) for kind, of in by_kind.items()}
+            for cluster, by_kind in sums.items()
+        }
+
+
+def moved_beyond(fresh: Floats, anchors: Floats) -> bool:
+    """Whether fresh outputs are said to have moved beyond the anchors, up or down."""
+    lost, gained = wealth_beyond(fresh, anchors), wealth_beyond(-fresh, -anchors)
+    return bool(lost.max() >= ALARM or gained.max() >= ALARM)
+
+
+def of_mix(mix: Mix, runs: int) -> Mapping[str, float]:
+    """How often it is said that the outputs moved, that they or what was asked did, and the judge.
+
+    The first is said within strata, the second without.
+    """
+    rng = np.random.default_rng([SEED, MIXES.index(mix)])
+    said = np.zeros(4)
+    for run in range(runs):
+        in_common = [rng.normal(size=count) for count in mix.clusters]
+        if mix.both_days:
+            in_common[1] = in_common[0]
+        then, now = (
+            Asked.drawn(rng, mix, shares, of_day)
+            for shares, of_day in zip((mix.then, mix.now), in_common, strict=True)
+        )
+        frozen = Asked.drawn(rng, mix, mix.then, rng.normal(size=ANCHORS))
+        before = then.scores(rng, mix, is_now=False)
+        after = now.scores(rng, mix, is_now=True, worse=mix.worse)
+        changes = frozen.scores(rng, mix, is_now=True, times=3)
+        changes = frozen.by_cluster(changes - frozen.scores(rng, mix, is_now=False))
+        names = ("cluster", "cluster") if mix.both_days else ("then", "now")
+        pairs = pairs_within(
+            then.by_stratum(before, names[0]), now.by_stratum(after, names[1]), seed=run
+        )
+        within = np.subtract(pairs.now, pairs.then)
+        steps = min(mix.clusters)
+        every = in_steps(now.by_cluster(after), steps) - in_steps(then.by_cluster(before), steps)
+        said += (
+            within.size >= FEWEST and moved_beyond(within, changes),
+            moved_beyond(every, changes),
+            bool(crossed(wealth(changes), wealth(-changes))),
+            within.size,
+        )
+    return dict(zip(("outputs", "without strata", "judge", "pairs"), said / runs, strict=True))
+
+
+def of_mixes(*, quick: bool, runs: int) -> tuple[Ratios, Bars]:
+    """Measure other mixes of questions, print them, and give their ratios and bars."""
+    mixes = [mix for mix in MIXES if mix.is_quick or not quick]
+    measured = {mix: of_mix(mix, runs) for mix in mixes}
+    print(f"\nother mixes of questions, {runs} pairs of sessions; share in which it is said that")
+    print("the outputs moved (within strata), and that they or what was asked did (without)\n")
+    print_table(
+        ("mix", "outputs moved", "s.e.", "without strata", "judge moved", "pairs"),
+        [
+            (
+                mix.name,
+                f"{(share := of['outputs']):.3f}",
+                f"{(share * (1 - share) / runs) ** 0.5:.3f}",
+                f"{of['without strata']:.3f}",
+                f"{of['judge']:.3f}",
+                f"{of['pairs']:.0f}",
+            )
+            for mix, of in measured.items()
+        ],
+    )
+    nothing, lost = (
+        [of["outputs"] for mix, of in measured.items() if mix.meant == meant]
+        for meant in ("nothing", "outputs")
+    )
+    moved = [of["without strata"] for mix, of in measured.items() if mix == EASY_TO_HARD]
+    return (
+        {
+            "within strata, the mix alone or with the judge: outputs moved, most": max(nothing),
+            "within strata, outputs worse: outputs moved, least": min(lost),
+            "control: without strata the mix is called, least": min(moved),
+        },
+        {
+            "within strata, the mix alone or with the judge: outputs moved, most": Bar(
+                "at most", 0.05
+            ),
+            "within strata, outputs worse: outputs moved, least": Bar("at least", 0.55),
+            "control: without strata the mix is called, least": Bar("at least", 0.3),
+        },
+    )
+
+
 def main() -> int:
     """Measure all cells, print them, and say whether the bars hold."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -171,7 +411,7 @@ def main() -> int:
     print("item; design: anchors, fresh outputs then and now, replicates\n")
     head = ("design", "good", "accuracy", "ICC", "what happens", "meant")
     print_table((*head, "named", "named, labels", "loss without anchors"), rows)
-    ratios: dict[str, float | None] = {"false at any item, worst cell": false}
+    ratios: Ratios = {"false at any item, worst cell": false}
     bars = {"false at any item, worst cell": Bar("at most", 0.05)}
     for event in ("stricter", "outputs", "both"):
         for name in (event, f"{event}, labels"):
@@ -183,7 +423,8 @@ def main() -> int:
     bars["control: Student's t at every item is false, least"] = Bar("at least", 0.1)
     ratios["control: outputs blamed for the judge without anchors, least"] = blamed
     bars["control: outputs blamed for the judge without anchors, least"] = Bar("at least", 0.1)
-    return conclude("judge_or_system", ratios, bars)
+    of_strata, bars_of_strata = of_mixes(quick=options.quick, runs=options.runs)
+    return conclude("judge_or_system", ratios | of_strata, bars | bars_of_strata)
 
 
 if __name__ == "__main__":

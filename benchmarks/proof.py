@@ -25,7 +25,8 @@ from unittest import mock
 
 from reporting import Bar, conclude, print_table
 
-from pytest_judgesense import declared_judge, measure
+from pytest_judgesense import measure
+from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.proving import Proof
 

@@ -24,7 +24,8 @@ quantity as jss) and `kappa`, each with its default margin, in one family.
    points between what it says and what is found (beyond three standard errors of that cell). For 5
    calls an item what is called regressed is held against the rule of before, by which the score
    bound had to lie below 0 as well. The oracle is a z test that is told the true variance.
-4. What `init` writes for pairs, and 5. the chances that are said of planned comparisons.
+4. What `init` writes for pairs, and 5. the chances that are said of planned comparisons, of losses
+   that are scattered and of whole items: off by at most 5 points, beyond three standard errors.
 6. Side bias, by its signed share: pairs of six calls, half with the good answer first, right in .9;
    then some calls, or whole pairs, name the first slot (or the second) whatever stands there. At
    the margin "unchanged" at most 5%; an unchanged judge better and worse at most 5% each,
@@ -33,6 +34,10 @@ quantity as jss) and `kappa`, each with its default margin, in one family.
 7. Kappa against labels, items of three calls, by pseudo-values as shares: where the margin is lost
    on whole items "unchanged" at most 5%; on 200 items, half of each label, an unchanged judge
    "unchanged" in at least .85. Each within three standard errors.
+8. What `init` writes for texts and for pairs, unedited, three calls of each in each order: of
+   sessions in which nothing has changed at most 5% fail, within three standard errors; what the
+   suite file says is found of losses, scattered and of whole items, is off by at most 5 points,
+   beyond three standard errors of 400 sessions.
 """
 
 from __future__ import annotations
@@ -88,6 +93,7 @@ from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.trial import Judgment, Verdict, content_of_slot
 
 SESSIONS, QUICK_SESSIONS = 1000, 60
+WITH_LOSS, QUICK_WITH_LOSS = 400, 10  # sessions of what init writes
 CHECKED, QUICK_CHECKED = 4000, 150
 MOST_CLUSTERS, QUICK_MOST_CLUSTERS = 400, 40
 RATES, CALLS, ITEMS = (0.5, 0.7, 0.9, 0.97, 0.99), (1, 2, 5, 12), (20, 40, 100)
@@ -98,18 +104,24 @@ DOCS = Path(__file__).parents[1] / "docs" / "regression.md"
 # Of judges of pairs: how often the first slot is taken as it is, and how often a reply is wrong.
 BIAS, WORSE_BIAS, WRONG = 0.25, 0.45, 0.05
 GATED = (60, 30)  # pairs and labels of the bars
+# Items and labels of what init writes, as texts and as pairs.
+WRITTEN_GATES, QUICK_GATES = ((20, 20), (40, 30), (40, 0), (100, 30)), ((20, 20),)
 
 Bits = NDArray[np.int64]
 
 
 class Plan(NamedTuple):
-    """How alike the verdicts of an item are (``None``: by coins), and what has been lost."""
+    """How alike the verdicts of an item are (``None``: by coins), and what has been lost.
+
+    ``whole``: on whole items, of which nothing is left, instead of calls on all of them.
+    """
 
     icc: float | None
     rate: float
     calls: int
     items: int = 40
     drop: float = 0.0
+    whole: bool = False
 
     @property
     def process(self) -> str:
@@ -125,9 +137,10 @@ def answers(plan: Plan, rng: np.random.Generator) -> tuple[Bits, Bits, Bits]:
         weight = (1 - plan.icc) / plan.icc
         right = rng.beta(plan.rate * weight, (1 - plan.rate) * weight, size)
     labels = rng.integers(0, 2, size)
+    gone = plan.drop / plan.rate
+    left = right * (rng.random(size) >= gone) if plan.whole else right * (1 - gone)
     then, now = (
-        labels ^ (rng.random((plan.items, plan.calls)) >= chance)
-        for chance in (right, right * (1 - plan.drop / plan.rate))
+        labels ^ (rng.random((plan.items, plan.calls)) >= chance) for chance in (right, left)
     )
     return labels, then, now
 
@@ -320,26 +333,28 @@ def one_check(sessions: int, rng: np.random.Generator) -> tuple[float, float, fl
     return gap, gained, float(len(plans))
 
 
-class WrittenGate:
-    """What init writes for so many pairs, of which so many have a label."""
+class Written:
+    """What init writes for a function and its items, unedited.
 
-    def __init__(self, pairs: int, labels: int) -> None:
-        rows = [["question", "answer_a", "answer_b", "better"]]
-        for n in range(pairs):
-            # Every other good answer stands second, among those with a label as well.
-            texts, named = [f"good {n}", f"poor {n}"], n // 2 % 2 == 0 if labels < pairs else True
-            better = ("answer_a", "answer_b")[n % 2] if named else ""
-            rows.append([f"question {n}", *texts[:: -1 if n % 2 else 1], better])
-        assert sum(bool(row[3]) for row in rows[1:]) == labels
+    Attributes:
+        text: of the suite file.
+        suite: as it is loaded.
+        checks: those of `no_regression`, with their measures in ``measures``.
+        trials: what is asked.
+    """
+
+    def __init__(self, name: str, parameters: str, rows: list[list[str]], *options: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            items = Path(folder, "pairs.csv")
+            items = Path(folder, f"{name}.csv")
             with items.open("w", encoding="utf-8", newline="") as file:
                 csv.writer(file).writerows(rows)
-            code = "def judge(question, answer_a, answer_b): ..."
-            Path(folder, "its_judge.py").write_text(code, encoding="utf-8")
+            # A module is imported once: each function has one of its own.
+            Path(folder, f"judge_of_{name}.py").write_text(f"def judge({parameters}): ...")
+            called = f"judge_of_{name}:judge"
             with redirect_stdout(io.StringIO()):
-                judgesense(["init", "--callable", "its_judge:judge", "--items", str(items), folder])
-            path = Path(folder, "suites", "pairs", "pairs.suite.toml")
+                judgesense(["init", "--callable", called, "--items", str(items), *options, folder])
+            path = Path(folder, "suites", name, f"{name}.suite.toml")
+            self.text = path.read_text(encoding="utf-8")
             self.suite = load_suite(path, None, BUILT_IN.forms)
         declared = (
             declare_check(c.name, (), dict(c.arguments), BUILT_IN) for c in self.suite.checks
@@ -348,22 +363,10 @@ class WrittenGate:
         gated = {check.measure for check in self.checks}
         measures = BUILT_IN.measures_on(self.suite.kind, self.suite.name)
         self.measures = tuple(measure for measure in measures if measure.name in gated)
-        trials = plan_trials(self.suite)
-        contents = {item.id: item.contents for item in self.suite.items}
-        second = np.array([contents[trial.item][0].startswith("poor") for trial in trials])
-        self.good_first = second ^ np.array([trial.order == "ab" for trial in trials])
-        self.judgments = [
-            [Judgment(t, "judge", Verdict(slot), content_of_slot(slot, t.order)) for slot in "BA"]
-            for t in trials
-        ]
+        self.trials = plan_trials(self.suite)
 
-    def judged(self, bias: float, rng: np.random.Generator) -> Cell:
-        size = len(self.judgments)
-        first = (rng.random(size) < bias) | self.good_first
-        first ^= rng.random(size) < WRONG
-        chosen = [both[slot] for both, slot in zip(self.judgments, first.tolist(), strict=True)]
-        cell = cell_of("judge", self.suite, chosen, 0)
-        return replace(cell, measures=self.measures)
+    def cell(self, judgments: list[Judgment]) -> Cell:
+        return replace(cell_of("judge", self.suite, judgments, 0), measures=self.measures)
 
     def session(self, then: Side, now: Side) -> list[RegressionOutcome]:
         compared = [compare(then, now, check.of, check.condition) for check in self.checks]
@@ -372,6 +375,73 @@ class WrittenGate:
             RegressionOutcome(check, self.suite.name, "estimate", comparison, of_it, then, now)
             for check, comparison, of_it in zip(self.checks, compared, adjusted, strict=True)
         ]
+
+    def said(self) -> dict[str, list[float]]:
+        """By measure the chances that the suite file states: two losses scattered, and whole."""
+        row = re.compile(r"#   (\w+): (\d+)% and (\d+)%, on whole items (\d+)% and (\d+)%.*")
+        return {
+            match[1]: [int(match[i]) / 100 for i in range(2, 6)]
+            for match in map(row.fullmatch, self.text.splitlines())
+            if match
+        }
+
+
+class WrittenGate(Written):
+    """What init writes for so many pairs, of which so many have a label."""
+
+    def __init__(self, pairs: int, labels: int) -> None:
+        rows = [["question", "answer_a", "answer_b", *(["better"] if labels else [])]]
+        for n in range(pairs):
+            # Every other good answer stands second, among those with a label as well.
+            texts = [f"good {n}", f"poor {n}"]
+            better = ("answer_a", "answer_b")[n % 2] if n < labels else ""
+            rows.append([f"question {n}", *texts[:: -1 if n % 2 else 1], *[better][:labels]])
+        super().__init__(f"pairs_{pairs}_{labels}", "question, answer_a, answer_b", rows)
+        contents = {item.id: item.contents for item in self.suite.items}
+        second = np.array([contents[trial.item][0].startswith("poor") for trial in self.trials])
+        self.good_first = second ^ np.array([trial.order == "ab" for trial in self.trials])
+        self.judgments = [
+            [Judgment(t, "judge", Verdict(slot), content_of_slot(slot, t.order)) for slot in "BA"]
+            for t in self.trials
+        ]
+
+    def judged(self, bias: float, rng: np.random.Generator) -> Cell:
+        size = len(self.judgments)
+        first = (rng.random(size) < bias) | self.good_first
+        return self.naming(first ^ (rng.random(size) < WRONG))
+
+    def naming(self, first: NDArray[np.bool_]) -> Cell:
+        """The cell of calls that name the first slot, or the second."""
+        pairs = zip(self.judgments, first.tolist(), strict=True)
+        return self.cell([both[slot] for both, slot in pairs])
+
+    def answered(self, right: NDArray[np.bool_], taken: NDArray[np.bool_]) -> Cell:
+        """The cell of calls that are right, or take the first slot whatever stands there."""
+        return self.naming(taken | (self.good_first == right))
+
+
+class WrittenLabels(Written):
+    """What init writes for so many texts, of which so many have a label."""
+
+    def __init__(self, texts: int, labels: int) -> None:
+        rows = [["question", "answer", *(["label"] if labels else [])]]
+        for n in range(texts):
+            label = ("PASS", "FAIL")[n % 2] if n < labels else ""
+            rows.append([f"question {n}", f"answer {n}", *[label][:labels]])
+        name = f"texts_{texts}_{labels}"
+        super().__init__(name, "question, answer", rows, "--labels", "PASS,FAIL")
+        fields = {item.id: item.fields for item in self.suite.items}
+        numbers = [int(str(fields[trial.item]["answer"]).split()[1]) for trial in self.trials]
+        self.passes = np.array([number % 2 == 0 for number in numbers])
+        self.judgments = [
+            [Judgment(trial, "judge", Verdict(label)) for label in ("FAIL", "PASS")]
+            for trial in self.trials
+        ]
+
+    def answered(self, right: NDArray[np.bool_], taken: NDArray[np.bool_]) -> Cell:
+        """The cell of calls that are right; there are no slots to be taken."""
+        said = zip(self.judgments, (self.passes == right).tolist(), strict=True)
+        return self.cell([both[answer] for both, answer in said])
 
 
 def told_gates() -> dict[tuple[int, int], list[float]]:
@@ -419,10 +489,10 @@ def written_gates(
 
 
 def planned_losses(sessions: int, rng: np.random.Generator) -> float:
-    """Print part 5; how far the chances of `stats.losses` are off, beyond chance."""
+    """Print part 5; how far the chances of `PlannedComparison` are off, beyond chance."""
     rows, gap, tests, margin = [], 0.0, 3, 0.15
-    for items, calls, drop in product((30, 60, 120), (4, 6), (0.1, 0.2)):
-        plan = Plan(0.3, 0.8, calls, items, drop)
+    for items, calls, drop, whole in product((20, 60), (1, 3, 6), (0.1, 0.2), (False, True)):
+        plan = Plan(0.3, 0.8, calls, items, drop, whole)
         regressed = 0
         for _ in range(sessions):
             labels, then, now = answers(plan, rng)
@@ -430,16 +500,90 @@ def planned_losses(sessions: int, rng: np.random.Generator) -> float:
             if difference is not None and difference.lower(ALPHA) <= -margin:
                 regressed += tests * difference.p_worse <= ALPHA
         share = regressed / sessions
-        said = PlannedComparison(0.8, 0.3, items * calls, items, margin, tests).chance(drop)
-        spread = max(each * (1 - each) for each in (share, said))
-        gap = max(gap, abs(share - said) - 3 * math.sqrt(spread / sessions))
-        texts = (str(items), str(calls), f"{100 * drop:g}")
+        planned = PlannedComparison(0.8, 0.3, (calls,) * items, margin, tests)
+        said = planned.chance(drop, whole=whole)
+        gap = max(gap, _beyond_chance(said, share, sessions))
+        texts = (str(items), str(calls), f"{100 * drop:g}", "whole" if whole else "scattered")
         rows.append((*texts, f"{100 * said:.1f}", f"{100 * share:.1f}"))
     print(
         f"\n5. agreement of rate .8, alike .3, margin .15, one of 3 checks, {sessions} a line, in %"
     )
-    print_table(("labels", "calls", "points lost", "said to be found", "found"), rows)
+    print_table(("labels", "calls", "points lost", "where", "said to be found", "found"), rows)
     return gap
+
+
+def _beyond_chance(said: float, found: float, sessions: int) -> float:
+    """How far a chance is off, beyond three standard errors of what was found."""
+    spread = max(each * (1 - each) for each in (said, found))
+    return abs(said - found) - 3 * math.sqrt(spread / sessions)
+
+
+class Event(NamedTuple):
+    """What happens to a judge between two sessions: of its answers, or its slots, so much."""
+
+    lost: float = 0.0
+    whole: bool = False
+    slots: bool = False
+
+
+def gate_session(
+    gate: WrittenGate | WrittenLabels, event: Event, rng: np.random.Generator
+) -> list[RegressionOutcome]:
+    """A judge that is right in .8 of the calls, alike .3 within an item, then and now."""
+    place = {item: code for code, item in enumerate(dict.fromkeys(t.item for t in gate.trials))}
+    codes = np.array([place[trial.item] for trial in gate.trials])
+    then = rng.beta(0.8 * (1 / 0.3 - 1), 0.2 * (1 / 0.3 - 1), len(place))
+    struck = rng.random(len(place))[codes] if event.whole else rng.random(codes.size)
+    # Of slots half are the first already; of answers .8 are right.
+    gone = struck < event.lost * (2 if event.slots else 1 / 0.8)
+    sides = []
+    for lost in (np.zeros_like(gone), gone):
+        right = rng.random(codes.size) < then[codes]
+        taken = lost if event.slots else np.zeros_like(lost)
+        sides.append(Side.of(gate.answered(right if event.slots else right & ~lost, taken)))
+    return gate.session(*sides)
+
+
+def gates_as_said(
+    sessions: int, with_loss: int, sizes: tuple[tuple[int, int], ...], rng: np.random.Generator
+) -> tuple[float, float]:
+    """Print part 8: so many sessions of an unchanged judge, and so many ``with_loss``.
+
+    Returns:
+        The greatest share of sessions of an unchanged judge that fail, and how far the chances
+        that the suite files state are off, beyond chance.
+    """
+    rows, most, gap = [], 0.0, -1.0
+    kinds: tuple[type[WrittenLabels | WrittenGate], ...] = (WrittenLabels, WrittenGate)
+    for (items, labels), kind in product(sizes, kinds):
+        gate = kind(items, labels)
+        failing = np.mean(
+            [any(o.fails for o in gate_session(gate, Event(), rng)) for _ in range(sessions)]
+        )
+        most = max(most, float(failing))
+        name = f"{items} {'pairs' if kind is WrittenGate else 'texts'}, {labels} labels"
+        rows.append((name, "nothing changed", "", "", f"{100 * failing:.1f}"))
+        for measure, chances in gate.said().items():
+            losses = product((False, True), (0.1, 0.2))
+            for said, (whole, lost) in zip(chances, losses, strict=True):
+                event = Event(lost, whole, slots=measure == "side_bias")
+                found = np.mean(
+                    [
+                        any(
+                            outcome.fails and outcome.check.measure == measure
+                            for outcome in gate_session(gate, event, rng)
+                        )
+                        for _ in range(with_loss)
+                    ]
+                )
+                gap = max(gap, _beyond_chance(said, float(found), with_loss))
+                where = f"{100 * lost:g} points, {'whole items' if whole else 'scattered'}"
+                rows.append((name, measure, where, f"{100 * said:g}", f"{100 * found:.1f}"))
+    error = 100 * _error(sessions)
+    many = f"{sessions} of an unchanged judge a line, {with_loss} with a loss"
+    print(f"\n8. what init writes, {many}, in %; standard error of 5%: {error:.1f}")
+    print_table(("items", "by", "lost", "the file says", "fails"), rows)
+    return most, gap
 
 
 class Slots(NamedTuple):
@@ -588,6 +732,12 @@ def main() -> int:
     gap, gained, rows = one_check(QUICK_CHECKED if quick else CHECKED, rng)
     gates = told_gates()
     written = written_gates(sessions, {GATED: gates[GATED]} if quick else gates, rng)
+    unchanged, off = gates_as_said(
+        sessions,
+        QUICK_WITH_LOSS if quick else WITH_LOSS,
+        QUICK_GATES if quick else WRITTEN_GATES,
+        np.random.default_rng(11),
+    )
     return conclude(
         "regression",
         {
@@ -598,6 +748,8 @@ def main() -> int:
             "rows_in_docs": rows + len(gates),
             **written,
             "planned: said to found, beyond chance": planned_losses(sessions, rng),
+            "init: an unchanged judge fails": unchanged,
+            "init: said to found, beyond chance": off,
             "side bias: beyond its bars": side_biases(
                 sessions, (60,) if quick else (30, 60, 100), rng
             ),
@@ -614,11 +766,13 @@ def main() -> int:
             "power_gained_at_5_calls": Bar("at least", 0.0),
             "rows_in_docs": Bar("at least", 27),
             "written: a worse judge fails": Bar(
-                "at least", 0.85 - quick * 3 * math.sqrt(0.85 * 0.15 / sessions)
+                "at least", 0.85 - 3 * math.sqrt(0.85 * 0.15 / sessions)
             ),
             "written: an unchanged judge fails": Bar("at most", ALPHA),
             "written: docs to found, beyond chance": Bar("at most", TOLD),
-            "planned: said to found, beyond chance": Bar("at most", 0.1),
+            "planned: said to found, beyond chance": Bar("at most", 0.05),
+            "init: an unchanged judge fails": Bar("at most", ALPHA + 3 * _error(sessions)),
+            "init: said to found, beyond chance": Bar("at most", 0.05),
             "side bias: beyond its bars": Bar("at most", 0.0),
             "kappa: beyond its bars": Bar("at most", 0.0),
         },

@@ -686,6 +686,7 @@ class _Asked:
                 judgment = judgment_of(self._suite, self._judge, trial, answer)
                 self._first.learn(judgment, None if answer.made else self._cassette.path)
         except LimitReached as limit:
+            before.add_cut(trial.id, RequestCount(*limit.requests))
             return limit  # calls in flight are paid for: they are completed
         self._refusals.learn(trial, answer.reply)
         self._tell(judgment)

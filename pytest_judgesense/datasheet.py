@@ -81,11 +81,16 @@ class Calls:
 
     @property
     def made_words(self) -> list[str]:
+        """`sent_words`, and how many trials a recording answered."""
+        made, *others = self.sent_words
+        return [made, f"{self.replayed:,} replayed", *others]
+
+    @property
+    def sent_words(self) -> list[str]:
         """The calls made, as a limit counts them, and those of them that were late or repeated."""
         words = [f"{self.sent or self.made:,} made"]
         if self.sent and self.sent != self.made:
             words = [f"{self.sent:,} made for {self.made:,} trial{'s' * (self.made != 1)}"]
-        words += [f"{self.replayed:,} replayed"]
         words += [f"{self.retried:,} retried"] * bool(self.retried)
         if self.timed_out:
             words.append(f"{self.timed_out:,} timed out")

@@ -219,7 +219,13 @@ class BodyTooLarge(JudgeError):
 
 
 class LimitReached(JudgeError):
-    """One more call would exceed a limit that the user has set."""
+    """One more call would exceed a limit that the user has set.
+
+    Attributes:
+        requests: those of the trial that it cuts: how many were sent, of them retried, timed out.
+    """
+
+    requests: tuple[int, int, int] = (0, 0, 0)
 
 
 class LogError(JudgesenseError):

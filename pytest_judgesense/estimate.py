@@ -182,6 +182,40 @@ class Missing:
         return "missing: " + ", ".join(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class SkippedLabels:
+    """Items that people were shown to be labelled, and gave no label: missing labels of a rate.
+
+    The interval of the rate counts all of them as 0 for its lower end, and as 1 for its upper.
+
+    Attributes:
+        count: how many.
+        lowest: the rate if all of them were 0.
+        highest: the rate if all of them were 1.
+        as_labelled: the interval if they were like the items that have a label.
+    """
+
+    count: int
+    lowest: float
+    highest: float
+    as_labelled: Clustered
+
+
+def labels_to_reach(decisive: float, *, skipped: int, worst: float, as_labelled: float) -> int:
+    """About how many skipped items need a label, if these are like the others, to reach a number.
+
+    A rate and its bounds move in proportion to the labels that are missing.
+
+    Args:
+        decisive: the number.
+        skipped: how many items were skipped.
+        worst: the rate, or a bound of it, with all of them at their worst: short of the number.
+        as_labelled: the same if they were like the others: on the number, or beyond it.
+    """
+    share = (decisive - worst) / (as_labelled - worst)
+    return min(skipped, math.floor(share * skipped) + 1)
+
+
 @dataclass(frozen=True)
 class Observations:
     """The units behind a rate, so that two measurements can be paired unit by unit.
@@ -271,6 +305,8 @@ class Estimate:
         folded_units: those of the share whose distance from 1/2 the value is, likewise.
         reach: the most that one cluster may move the value, times the number of clusters, if it is
             no mean and that is known; it is not written to files.
+        skipped_labels: those that it counts at their worst, if there are any; flags count them, and
+            it is not written to files.
         anew: returns the data behind the value, if known; it is not written to files.
     """
 
@@ -290,6 +326,7 @@ class Estimate:
     observations: Observations | None = field(default=None, compare=False, repr=False)
     folded_units: Observations | None = field(default=None, compare=False, repr=False)
     reach: float | None = field(default=None, compare=False, repr=False)
+    skipped_labels: SkippedLabels | None = field(default=None, compare=False, repr=False)
     anew: Callable[[], Anew] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:

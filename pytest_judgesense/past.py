@@ -27,7 +27,7 @@ from pytest_judgesense.checks.reference import (
 )
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.files import read_text
 from pytest_judgesense.judges.calls import identity_of, judgment_of
@@ -432,7 +432,7 @@ class PastReader:
         return slug or judge.slug
 
     def _not_recorded(self, judge: str, suite: Suite) -> NotCompared:
-        others = ", ".join(self.newly_retired)
+        others = listed(self.newly_retired)
         retired = f"; {others} was, and is called retired now" if others else ""
         return NotCompared(
             f"judge {judge} on suite {suite.name} was not recorded at {self.revision.name}{retired}"
@@ -576,11 +576,16 @@ def recorded_cell(
     trials = plan_trials(own_suite)
     answers = remembered(judge, own_suite, trials, recorded)
     judgments = tuple(
-        judgment_of(own_suite, judge, trial, answers[trial.id])
+        judgment_of(own_suite, judge, trial, answers[trial.id], _recorded_at(recorded, trial))
         for trial in trials
         if trial.id in answers
     )
     return _cell(judge, own_suite, judgments, seed, registry), recorded
+
+
+def _recorded_at(recorded: ExchangesByTrial, trial: Trial) -> str | None:
+    """When the last answer to a trial was recorded; ``None`` of one that needs no recording."""
+    return max((exchange.recorded_at for exchange in recorded.get(trial.id, ())), default=None)
 
 
 def _measured(

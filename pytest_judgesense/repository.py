@@ -16,7 +16,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import BinaryIO, Final, Self
 
 from pytest_judgesense.errors import UsageError
 
@@ -75,6 +75,18 @@ class Repository:
         """
         return _run(self.root, arguments, given)
 
+    def copy_blob(self, blob: str, path: Path) -> subprocess.CompletedProcess[bytes]:
+        """Write the content of a file, by its id, to a path; returns git's answer without it.
+
+        It passes through no memory of this process, however large it is.
+
+        Raises:
+            NoRevision: git cannot be asked, or does not answer in time.
+            OSError: the path cannot be written.
+        """
+        with path.open("wb") as file:
+            return _run(self.root, ("cat-file", "blob", blob), content=file)
+
     def lines(self, *arguments: str) -> list[str]:
         """The lines that git answers to arguments that every repository can answer.
 
@@ -127,8 +139,12 @@ def _environment(root: Path) -> dict[str, str]:
 
 
 def _run(
-    root: Path, arguments: tuple[str, ...], given: bytes = b""
+    root: Path,
+    arguments: tuple[str, ...],
+    given: bytes = b"",
+    content: BinaryIO | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
+    """What git answers; with ``content`` that file receives what it writes."""
     git = shutil.which("git")
     if git is None:
         raise NoRevision(
@@ -140,7 +156,8 @@ def _run(
         return subprocess.run(  # noqa: S603 - git, with arguments that are no options
             [git, *_OPTIONS, "-C", str(root), *arguments],
             input=given,
-            capture_output=True,
+            stdout=subprocess.PIPE if content is None else content,
+            stderr=subprocess.PIPE,
             check=False,
             timeout=_TIMEOUT_S,
             env=_environment(root),

@@ -108,10 +108,9 @@ class Revision:
         blobs = {place: self._blob(place) for place in sorted({*map(self._place, paths)})}
         self._check_sizes(blobs)
         for place, blob in blobs.items():
-            content = self._content(place, blob)
             path = folder / place
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            self._write_content(place, blob, path)
 
     def place_in(self, folder: Path, path: Path) -> Path:
         """Where `write` puts a file of the working tree."""
@@ -158,18 +157,19 @@ class Revision:
                 fault = f"{place} is too large at {self.name}"
                 raise beyond(NoRevision, fault, "file_bytes", f"{size} bytes")
 
-    def _content(self, place: str, blob: str) -> bytes:
-        answer = self._repository.ask("cat-file", "blob", blob)
+    def _write_content(self, place: str, blob: str, path: Path) -> None:
+        answer = self._repository.copy_blob(blob, path)
         if answer.returncode:
             raise _incomplete(self.name, self._repository, said(answer))
-        if answer.stdout.startswith(_POINTER):
+        with path.open("rb") as file:
+            is_pointer = file.read(len(_POINTER)) == _POINTER
+        if is_pointer:
             raise NoRevision(
                 f"{place} is a pointer of Git LFS at {self.name}: its content is not in git",
                 expected="a file whose content git holds",
                 remedy="save a baseline instead: pytest --judge-save-baseline PATH, or take "
                 "the file out of LFS (.gitattributes)",
             )
-        return answer.stdout
 
 
 def newest_versions(path: Path, most: int) -> list[str]:

@@ -231,7 +231,7 @@ class _Relay(Budget):
 
     def _count(self, requests: RequestCount) -> None:
         with self._lock:
-            self._requests = self._requests.and_(requests)
+            self._requests = RequestCount.summed((self._requests, requests))
 
     def queue(self, path: Path, line: bytes) -> None:
         """Queue a line for the desk."""
@@ -557,7 +557,7 @@ class _Driver:
 
     def _take_lines(self) -> None:
         for number, attempt, lines, requests in self._workers.ask("handed_over"):
-            self._requests = self._requests.and_(requests)
+            self._requests = RequestCount.summed((self._requests, requests))
             # Others are of a worker that was given up but is alive.
             if lines and attempt == self._attempts[number]:
                 self._in_vain[number] = 0

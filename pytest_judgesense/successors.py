@@ -193,7 +193,7 @@ class Successors:
             return
         name = lost[0].partition(" ")[2]
         raise UsageError(
-            f"what was recorded at {self.name} is declared no more: {', '.join(lost)}",
+            f"what was recorded at {self.name} is declared no more: {listed(lost)}",
             found="nothing of that name, and nothing that says that it takes its place",
             expected="what became of it: nothing would be compared with it",
             remedy=f'was = "{name}" in the table of the judge, or at the head of the suite file, '

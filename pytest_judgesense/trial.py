@@ -115,9 +115,10 @@ class RequestCount(NamedTuple):
         words += [f"{self.retried:,} retried"] * bool(self.retried)
         return words + [f"{self.timed_out:,} timed out"] * bool(self.timed_out)
 
-    def and_(self, other: RequestCount) -> RequestCount:
-        """The requests of both."""
-        return RequestCount(*map(sum, zip(self, other, strict=True)))
+    @classmethod
+    def summed(cls, counts: Iterable[tuple[int, int, int]]) -> RequestCount:
+        """All of them together."""
+        return cls(*map(sum, zip(*counts, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,6 +206,34 @@ def test_it_installs_nothing_that_is_not_named(job: Job, code: int, told: bool) 
     assert ("write what pip installs as `install`" in done.stdout) == told
 
 
+@pytest.mark.parametrize(
+    ("lock", "command"),
+    [("uv.lock", ["uv", "sync", "--frozen"]), ("poetry.lock", ["poetry", "install"])],
+)
+def test_it_installs_what_a_lock_of_the_project_names(
+    job: Job, lock: str, command: list[str]
+) -> None:
+    project, programs = job.folder / "sub", job.folder / "bin"
+    project.mkdir()
+    (project / lock).write_text('[[package]]\nname = "pytest-judgesense"\n')
+    log = job.folder / "log"
+    # The package is there once the tool has installed it into the folder of the project.
+    own = "#!/bin/sh\n"
+    (programs / "python").write_text(f'{own}echo python "$@" >>{log}\ntest "$1" = -m\n')
+    installed = f'mkdir -p .venv/bin; printf "{own}" >.venv/bin/python; chmod +x .venv/bin/python'
+    (programs / command[0]).write_text(f'{own}echo {command[0]} "$@" >>{log}\n{installed}\n')
+    for program in ("python", command[0]):
+        (programs / program).chmod(0o755)
+    job.inputs["working-directory"] = "sub"
+    job.environment["GITHUB_PATH"] = str(job.folder / "path")
+    done = job.run("Install")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = log.read_text().splitlines()
+    assert lines[1] == f"python -m pip install --disable-pip-version-check {command[0]}"
+    assert lines[2].split()[: len(command)] == command
+    assert (job.folder / "path").read_text() == f"{project}/.venv/bin\n"
+
+
 def test_actions_are_pinned_by_commit() -> None:
     (used,) = [step["uses"] for step in STEPS.values() if "uses" in step]
     assert re.fullmatch(r"actions/upload-artifact@[0-9a-f]{40}", used)

@@ -32,6 +32,8 @@ LEVELS: dict[str, float] = {
     "display": 0.1,
     "estimate": 0,
     "grouping": 0,
+    # What may be said of a difference beside its interval.
+    "shown_change": 0.1,
     # The datasheet as a value, figures on axes that are given, words of a profile, lines laid out.
     "layout": 0.2,
     "datasheet": 0.2,

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -293,6 +294,22 @@ def test_a_file_is_not_read_that_is_too_large(
     revision.write(paths[:1], tmp_path / "then")
     assert (tmp_path / "then" / "a.txt").read_bytes() == b"new\n"
     assert "cat-file blob" in log.read_text()
+
+
+def test_a_file_passes_through_no_memory(root: Path, tmp_path: Path) -> None:
+    size = 8 * 2**20
+    (root / "large.bin").write_bytes(b"x" * size)
+    commit(root)
+    revision = Revision.read("HEAD", root)
+    tracemalloc.start()
+    try:
+        revision.write([root / "large.bin"], tmp_path / "then")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (tmp_path / "then" / "large.bin").stat().st_size == size
+    # What git says of it, buffers of a file and of a process: far below one content.
+    assert peak < size / 8
 
 
 def test_an_object_is_what_its_id_says(root: Path, tmp_path: Path) -> None:

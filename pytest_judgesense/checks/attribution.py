@@ -4,6 +4,10 @@ Pure. The judge is asked about anchors again: outputs that never change. What it
 and then tells what the judge did; what fresh outputs changed beyond that, what the product did.
 Each is an e-process over clusters, looked at after every one (`stats.betting`).
 
+Fresh outputs also change because other things are asked. They are told from what was asked only
+where both sessions were asked alike: then pairs within strata (`checks.within_strata`) take the
+place of all of them. Else what moved is the outputs, or what was asked.
+
 The score of a verdict lies within 0 to 1: 1 for a label that passes, else 0; on a scale its place,
 from the lowest grade to the highest; of a pair 1 where content 1 wins, a half for a tie. A cluster
 has the mean of its items, an item that of its replicates. An anchor is compared where both sessions
@@ -23,10 +27,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final, TypeAlias, TypeVar
 
+from pytest_judgesense.checks.within_strata import Pairs, Strata, by_stratum, drawn, pairs_within
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.stats.betting import FEWEST, Bets, bets_beyond, bets_on, in_steps
-from pytest_judgesense.stats.sequential import drawn_order
-from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment
 
 _Name = TypeVar("_Name")
@@ -74,9 +77,7 @@ class Scoring:
         if len(pairwise) > 1 or not (passes or widest.pairwise or {*every} <= {*widest.labels}):
             raise UsageError(
                 "the outputs and the anchors are not scored alike",
-                found="; ".join(
-                    f"{suite}: {', '.join(of.labels)}" for suite, of in designs.items()
-                ),
+                found="; ".join(f"{suite}: {listed(of.labels)}" for suite, of in designs.items()),
                 expected="verdicts of one kind",
                 remedy="name the suites of a log that are meant: --suite NAME",
             )
@@ -86,7 +87,7 @@ class Scoring:
                 found=",".join(passes),
                 expected="nothing: a pair scores by whether content 1 wins"
                 if widest.pairwise
-                else f"one or more of {', '.join(every)}",
+                else f"one or more of {listed(every)}",
             )
         if not (passes or widest.pairwise or widest.ordinal):
             raise UsageError(
@@ -168,6 +169,45 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """Fresh outputs within strata that both sessions have.
+
+    Attributes:
+        column: that holds the strata.
+        pairs: of their clusters.
+        needed: number of pairs from which they decide.
+    """
+
+    column: str
+    pairs: Pairs
+    needed: int
+
+    @property
+    def decides(self) -> bool:
+        """Whether the pairs are enough to tell the outputs from what was asked."""
+        return len(self.pairs.then) >= self.needed
+
+    @property
+    def scores(self) -> Move:
+        """Of the pairs, of which there is one at least; nobody bets on these alone."""
+        then, now = fmean(self.pairs.then), fmean(self.pairs.now)
+        return Move(then, now, now - then, len(self.pairs.then))
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "column": self.column,
+            "strata": self.pairs.strata,
+            "pairs": len(self.pairs.then),
+            "alone": dict(zip(("then", "now"), self.pairs.alone, strict=True)),
+            "needed": self.needed,
+            "decides": self.decides,
+            **(self.scores.plain if self.decides else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Movement:
     """What moved.
 
@@ -175,13 +215,20 @@ class Movement:
         anchors: the scores of the anchors.
         agreement: the same against the labels of people; ``None`` without.
         fresh: the scores of fresh outputs; nobody bets on these alone.
-        beyond: what fresh outputs changed by beyond the anchors.
+        beyond: what fresh outputs changed by beyond the anchors, within strata where these decide.
+        within: the fresh outputs within strata; ``None`` where none are known.
     """
 
     anchors: Move
     agreement: Move | None
     fresh: Move
     beyond: Move
+    within: Within | None = None
+
+    @property
+    def told_from_asked(self) -> bool:
+        """Whether the outputs are told from what was asked."""
+        return self.within is not None and self.within.decides
 
     @property
     def judge(self) -> bool:
@@ -190,7 +237,7 @@ class Movement:
 
     @property
     def system(self) -> bool:
-        """Whether what it judges moved, up or down."""
+        """Whether what it judges moved, up or down: the outputs, or else what was asked too."""
         return _called(self.beyond)
 
     @property
@@ -223,11 +270,12 @@ def _side(move: Move | None, *, lost: bool = True) -> bool:
 
 def attributed(
     anchors: tuple[ByItem, ByItem],
-    fresh: tuple[Iterable[Judgment], Iterable[Judgment]],
+    fresh: tuple[Sequence[Judgment], Sequence[Judgment]],
     clusters: Mapping[str, str],
     labels: Mapping[str, str],
     scoring: Scoring,
     seed: int = 0,
+    strata: Strata | None = None,
 ) -> Movement:
     """What moved between the reference and now.
 
@@ -238,6 +286,7 @@ def attributed(
         labels: the labels of people for anchors; those of too few are not used.
         scoring: how verdicts are scored.
         seed: of the order in which clusters are looked at.
+        strata: what tells fresh outputs apart by what was asked, where something does.
 
     Raises:
         UsageError: there are too few anchors, or fresh outputs, to call anything.
@@ -249,14 +298,38 @@ def attributed(
     stake = 1.0 if labelled is None else 0.5
     of_anchors = _paired_move(then, now, seed, stake)
     agreement = None if labelled is None else _paired_move(labelled[0], labelled[1], seed, stake)
-    before, after = (_drawn(means, seed) for means in sides)
-    change = fmean(after) - fmean(before)
-    of_fresh = Move(fmean(before), fmean(after), change, len(after))
-    pairs = min(len(before), len(after))
-    of_outputs = in_steps(after, pairs) - in_steps(before, pairs)
+    before: Sequence[float]
+    after: Sequence[float]
+    before, after = (drawn(means, seed) for means in sides)
+    of_fresh = Move(fmean(before), fmean(after), fmean(after) - fmean(before), len(after))
+    change, within = of_fresh.change, None
+    if strata is not None:
+        within = _within(fresh, scoring, strata, seed)
+        if within.decides:
+            before, after, change = within.pairs.then, within.pairs.now, within.scores.change
+    steps = min(len(before), len(after))
+    of_outputs = in_steps(after, steps) - in_steps(before, steps)
     bets = bets_beyond(of_outputs, _changes(then, now, seed))
-    beyond = Move(None, None, change - of_anchors.change, min(pairs, len(now)), bets)
-    return Movement(of_anchors, agreement, of_fresh, beyond)
+    beyond = Move(None, None, change - of_anchors.change, min(steps, len(now)), bets)
+    return Movement(of_anchors, agreement, of_fresh, beyond, within)
+
+
+def _within(
+    fresh: tuple[Sequence[Judgment], Sequence[Judgment]],
+    scoring: Scoring,
+    strata: Strata,
+    seed: int,
+) -> Within:
+    then, now = (
+        by_stratum(
+            ((j, score) for j in judgments if (score := scoring.score(j)) is not None),
+            strata.of,
+            session,
+        )
+        for session, judgments in zip(("then", "now"), fresh, strict=True)
+    )
+    pairs = pairs_within(then, now, seed)
+    return Within(strata.column, pairs, strata.needed(pairs.clusters))
 
 
 def refuse_few(anchors: int, then: int, now: int, which: str = "") -> None:
@@ -337,19 +410,9 @@ def _means(of: Mapping[_Name, Sequence[float]]) -> dict[_Name, float]:
     return {name: fmean(numbers) for name, numbers in of.items()}
 
 
-def _drawn(means: Mapping[str, float], seed: int) -> list[float]:
-    """The means in an order drawn by the seed: the same for the same clusters, whatever they are.
-
-    Neither the order of a log, which may be sorted by verdict, nor the verdicts move it.
-    """
-    names = trial_order(means)
-    order = drawn_order([""] * len(names), seed)
-    return [means[names[place]] for place in order]
-
-
 def _changes(then: Mapping[str, float], now: Mapping[str, float], seed: int) -> list[float]:
     return [
-        after - before for before, after in zip(_drawn(then, seed), _drawn(now, seed), strict=True)
+        after - before for before, after in zip(drawn(then, seed), drawn(now, seed), strict=True)
     ]
 
 

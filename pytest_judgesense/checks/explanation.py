@@ -52,6 +52,7 @@ from pytest_judgesense.estimate import Estimate, bar_text, compact, find_estimat
 from pytest_judgesense.layout import columns, excerpt
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.shown_change import ends_text
 from pytest_judgesense.trial import Failed, Judgment
 
 # From the id of a trial to a text of it: what was asked about, or the whole prompt.
@@ -658,7 +659,7 @@ def _ends_text(outcome: RegressionOutcome) -> str:
     if compared.difference is None or ends is None:
         return ""
     value = compared.sign * compared.difference.value
-    return f" ({value:+.2f} [{ends[0]:+.2f}, {ends[1]:+.2f}])"
+    return f" ({value:+.2f} {ends_text(ends, '{:+.2f}'.format)})"
 
 
 def _difference_text(outcome: RegressionOutcome) -> str:
@@ -676,7 +677,7 @@ def _difference_text(outcome: RegressionOutcome) -> str:
     if compared.difference is None or ends is None:
         return text
     value = compared.sign * compared.difference.value
-    return f"{text}, difference {value:+.3f}, 95% bounds [{ends[0]:+.3f}, {ends[1]:+.3f}]"
+    return f"{text}, difference {value:+.3f}, 95% bounds {ends_text(ends, '{:+.3f}'.format)}"
 
 
 def _tested(outcome: RegressionOutcome) -> str:

@@ -19,7 +19,9 @@ Under each policy
 - a degenerate judge fails a stability check: the same answer to everything is not stability;
 - missing replies never help: a bar that is missed if they all count against the judge is
   inconclusive, and bounds move as that moves the estimate. Where no such worst case is known, more
-  than 5% of missing replies (or another share, `most_missing`) are inconclusive.
+  than 5% of missing replies (or another share, `most_missing`) are inconclusive;
+- labels that people skipped never help either: bounds count them at their worst, and so does a bar
+  that an estimate decides. Where they alone leave it open, it is said how many of them settle it.
 
 A bar on a sweep that names no temperature must be cleared at every temperature: a mean that clears
 it may hide temperatures that do not.
@@ -41,14 +43,17 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from pytest_judgesense.estimate import (
     Clustered,
     Estimate,
+    SkippedLabels,
     bar_text,
     find_estimate,
+    labels_to_reach,
     number_text,
 )
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.definition import NO_PROBABILITIES, Measure
 from pytest_judgesense.stats.chances import ShareBar
 from pytest_judgesense.stats.settle import clusters_to_settle
+from pytest_judgesense.suites.people import labels_settle
 
 Policy: TypeAlias = Literal["estimate", "confident", "refuted"]
 OutcomeWord: TypeAlias = Literal["pass", "fail", "inconclusive"]
@@ -318,7 +323,33 @@ def _by_estimate(undecided: Assessment, rule: DecisionRule) -> Assessment:
     straddling = partial(_straddling, undecided)
     if not undecided.clears(undecided.value):
         return replace(undecided, outcome="fail", said=straddling)
-    return _too_many_missing(undecided, rule) or replace(undecided, outcome="pass", said=straddling)
+    return (
+        _too_many_missing(undecided, rule)
+        or _missed_by_skips(undecided)
+        or replace(undecided, outcome="pass", said=straddling)
+    )
+
+
+def _missed_by_skips(undecided: Assessment) -> Assessment | None:
+    """Inconclusive where a bar is missed if skipped labels count against the judge."""
+    skipped = undecided.estimate.skipped_labels
+    if skipped is None:
+        return None
+    worst = skipped.lowest if undecided.floor else skipped.highest
+    if undecided.clears(worst):
+        return None
+    settling = _settled_by_labels(undecided, skipped, worst, undecided.value)
+    return replace(undecided, reason=f"in the worst case it is {worst:.3f}: {settling}")
+
+
+def _settled_by_labels(
+    undecided: Assessment, skipped: SkippedLabels, worst: float, as_labelled: float
+) -> str:
+    """How many of the skipped labels settle what is open at their worst, and not as labelled."""
+    needed = labels_to_reach(
+        undecided.decisive, skipped=skipped.count, worst=worst, as_labelled=as_labelled
+    )
+    return labels_settle(needed, skipped.count)
 
 
 def _with_confidence(undecided: Assessment, rule: DecisionRule) -> Assessment:
@@ -385,6 +416,11 @@ def _open(undecided: Assessment, rule: DecisionRule) -> Assessment:
     if interval is None:
         return replace(undecided, reason=TOO_FEW, tolerated=tolerated)
     reason = _STRADDLES if undecided.limit is None else _NOT_CLEARED
+    skipped = undecided.estimate.skipped_labels
+    if skipped and undecided.clears(as_labelled := undecided.near_end(skipped.as_labelled)):
+        worst = undecided.near_end(interval)
+        reason = f"{reason}: {_settled_by_labels(undecided, skipped, worst, as_labelled)}"
+        return replace(undecided, reason=reason, tolerated=tolerated)
     settling = partial(_settling, undecided, interval)
     return replace(undecided, reason=reason, said=settling, tolerated=tolerated)
 

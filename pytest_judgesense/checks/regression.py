@@ -35,6 +35,10 @@ as exclude at 95% that a tenth changes. So it does where none of their verdicts 
 is no difference to test. Measurements on different items, or known only by their intervals, are
 compared unpaired, and the comparison says so.
 
+Labels that people skipped are missing: an estimate has them at their worst as well. The comparison
+is made with each of these, of which the farthest bounds and the largest p-values count. Where both
+measurements have one set of labels, a skipped label is the same in both.
+
 What counts decisions of tests (`Measure.decides`) is not compared: each decision may fall
 otherwise by chance, with a rate of its own. Repeats that agree are no gain by themselves: a measure
 that `gains_with` another is "improved" only where that one is known and has not fallen.
@@ -49,12 +53,19 @@ from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord, Policy
-from pytest_judgesense.estimate import Estimate, Observations, find_estimate, number_text
+from pytest_judgesense.estimate import (
+    Estimate,
+    Observations,
+    find_estimate,
+    labels_to_reach,
+    number_text,
+)
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.definition import NO_PROBABILITIES, Measure
 from pytest_judgesense.stats import comparison
+from pytest_judgesense.suites.people import labels_settle
 from pytest_judgesense.trial import Judgment
 
 ChangeVerdict: TypeAlias = Literal["improved", "unchanged", "regressed", "inconclusive"]
@@ -72,6 +83,12 @@ _NO_WIDTH: Final = "neither interval has a width, which tells nothing of how far
 SESSIONS: Final = (
     "sessions may differ by themselves, which looks the same: compare with several baselines"
 )
+
+
+# A value as labelled, and with all skipped labels at 0 and at 1: the same where none was skipped.
+_Cases: TypeAlias = tuple[float | None, float | None, float | None]
+_AS_LABELLED, _LOWEST, _HIGHEST = range(3)
+_NO_VALUE: Final = (None, None, None)
 
 
 @dataclass(frozen=True)
@@ -117,16 +134,16 @@ class Side:
         return self._common[id(other)]
 
     @cached_property
-    def without(self) -> dict[str, dict[_Key, float | None]]:
+    def without(self) -> dict[str, dict[_Key, _Cases]]:
         """For each cluster the values of all estimates without its judgments."""
         cell = self.cell
         assert cell is not None, "a side without judgments is not taken apart"
 
-        def rest(cluster: str) -> dict[_Key, float | None]:
+        def rest(cluster: str) -> dict[_Key, _Cases]:
             remaining = cell.of(
                 judgment for judgment in cell.judgments if judgment.trial.cluster != cluster
             )
-            return {_key(estimate): estimate.value for estimate in estimate_all(remaining)}
+            return {_key(estimate): _cases_of(estimate) for estimate in estimate_all(remaining)}
 
         return {cluster: rest(cluster) for cluster in self.clusters}
 
@@ -163,6 +180,9 @@ class Comparison:
         ungained: why it is not called improved, whatever its numbers; ``None`` if nothing forbids.
         unseen: the share of the clusters that may change without having been seen to, where
             "unchanged" rests on their number.
+        skipped: labels that are missing, which the difference counts at their worst.
+        as_labelled: the difference if they were like the others; ``None`` if none are missing, or
+            that is not known.
     """
 
     of: Measure
@@ -178,6 +198,8 @@ class Comparison:
     shared: tuple[float, float] | None = None
     unseen: float = 0.0
     ungained: str | None = None
+    skipped: int = 0
+    as_labelled: comparison.Difference | None = None
 
     @property
     def values(self) -> tuple[float | None, float | None]:
@@ -202,6 +224,11 @@ class Comparison:
     def judged(self) -> bool:
         """Whether a difference of the measure may be called better or worse."""
         return self.of.comparable
+
+    @property
+    def of_two_judges(self) -> Comparison:
+        """The same, tested by its bounds: two judges are not one that was measured twice."""
+        return replace(self, difference=self.difference and self.difference.by_bounds())
 
     @cached_property
     def quantity(self) -> Hashable:
@@ -266,6 +293,18 @@ class Comparison:
             return ""
         loss = max(0.0, -self.difference.lower(ALPHA))
         return f"a loss above {loss:.2g} is excluded" if loss else "a loss is excluded"
+
+    def labels_needed(self, margin: float) -> int | None:
+        """About how many of the skipped labels exclude a loss of the margin, if like the others.
+
+        ``None`` where it is not the skipped labels alone that leave it open.
+        """
+        if self.difference is None or self.as_labelled is None or self.blocked:
+            return None
+        worst, as_labelled = self.difference.lower(ALPHA), self.as_labelled.lower(ALPHA)
+        if not worst <= -margin < as_labelled or self.unseen > _UNSEEN:
+            return None
+        return labels_to_reach(-margin, skipped=self.skipped, worst=worst, as_labelled=as_labelled)
 
     def clusters_needed(self, margin: float, adjusted: Adjustment) -> int | None:
         """Clusters that would settle it in four of five cases; ``None`` if no number would.
@@ -370,14 +409,20 @@ class RegressionOutcome(NamedTuple):
         """What an inconclusive comparison cannot exclude; ``settled``: and what would do it."""
         if self.verdict != "inconclusive":
             return ()
-        needed = settled and self.comparison.clusters_needed(self.margin, self.adjusted)
         excluded = self.comparison.excluded()
         text = self.comparison.blocked or (
             f"a loss of {self.margin:g} is neither shown nor excluded"
             + (f", {excluded}" if excluded else "")
-            + (f"; about {needed} clusters would settle it in four of five cases" if needed else "")
+            + self._settling(settled)
         )
         return (text,)
+
+    def _settling(self, settled: bool) -> str:
+        """What would settle it, where that is known; ``settled``: also how many clusters."""
+        if (labels := self.comparison.labels_needed(self.margin)) is not None:
+            return f"; {labels_settle(labels, self.comparison.skipped)}"
+        needed = settled and self.comparison.clusters_needed(self.margin, self.adjusted)
+        return f"; about {needed} clusters would settle it in four of five cases" if needed else ""
 
 
 def compare(
@@ -412,7 +457,8 @@ def compare(
     )
     if measure.decides:
         return replace(bare, blocked=_NOT_COMPARED.format(measure.name))
-    if None not in (then.value, now.value) and _identical(old, new, bare):
+    # Of the same verdicts a value is another where labels, or what is counted, differ.
+    if then.value is not None and then.value == now.value and _identical(old, new, bare):
         return _nothing_changed(new, bare)
     for word, estimate in zip(names, (then, now), strict=True):
         if estimate.value is None:
@@ -430,7 +476,43 @@ def compare(
     difference = _unpaired(then, now, bare.sign)
     blocked = None if difference else _why_none(then, now)
     notes = (*bare.notes, _why_unpaired(old, new))
-    return replace(bare, difference=difference, blocked=blocked, notes=notes)
+    unpaired = replace(bare, difference=difference, blocked=blocked, notes=notes)
+    if not (skipped := _skipped_in(then, now)):
+        return unpaired
+    as_labelled = _unpaired(_as_labelled(then), _as_labelled(now), bare.sign)
+    return replace(
+        unpaired,
+        difference=difference and difference.over(_unpaired_at_worst(then, now, bare.sign)),
+        skipped=skipped,
+        as_labelled=as_labelled,
+    )
+
+
+def _skipped_in(*estimates: Estimate) -> int:
+    """How many labels are missing of estimates with labels of their own."""
+    return sum(estimate.skipped_labels.count for estimate in estimates if estimate.skipped_labels)
+
+
+def _as_labelled(estimate: Estimate) -> Estimate:
+    """The estimate with the interval that it has if skipped labels were like the others."""
+    skipped = estimate.skipped_labels
+    return replace(estimate, clustered=skipped.as_labelled) if skipped else estimate
+
+
+def _unpaired_at_worst(then: Estimate, now: Estimate, sign: int) -> list[comparison.Difference]:
+    """The differences if skipped labels were 0 in one measurement, and 1 in the other.
+
+    Chance is told apart from what is missing: distances to ends are counted from these values.
+    """
+    differences = (
+        _unpaired(_as_if(then, before), _as_if(now, after), sign)
+        for before, after in ((_LOWEST, _HIGHEST), (_HIGHEST, _LOWEST))
+    )
+    return [difference for difference in differences if difference is not None]
+
+
+def _as_if(estimate: Estimate, case: int) -> Estimate:
+    return replace(estimate, value=_cases_of(estimate)[case])
 
 
 def _of_common(old: Side, new: Side, common: Side, names: tuple[str, str]) -> str:
@@ -507,6 +589,11 @@ def _why_unpaired(old: Side, new: Side) -> str:
     return "unpaired: the two were asked different trials"
 
 
+def _cases_of(estimate: Estimate) -> _Cases:
+    value, skipped = estimate.value, estimate.skipped_labels
+    return (value, skipped.lowest, skipped.highest) if skipped else (value, value, value)
+
+
 def _key(estimate: Estimate) -> _Key:
     return estimate.measure, tuple(sorted(estimate.condition.items()))
 
@@ -526,6 +613,8 @@ def _identical(old: Side, new: Side, bare: Comparison) -> bool:
     then, now = bare.old, bare.new
     if not old.by_id or not new.by_id:
         return False
+    if (then.skipped_labels or now.skipped_labels) and not _one_set_of_labels(old, new):
+        return False
     if then.observations and now.observations:
         if set(then.observations.keys) != set(now.observations.keys):
             return False
@@ -535,6 +624,16 @@ def _identical(old: Side, new: Side, bare: Comparison) -> bool:
     else:
         ids = set(new.by_id)
     return not any(bare.differs(old.by_id[i], new.by_id[i]) for i in ids)
+
+
+def _one_set_of_labels(old: Side, new: Side) -> bool:
+    """Whether both have the same trials with the same labels, skipped ones among them."""
+
+    def labels(side: Side) -> dict[str, tuple[Any, ...]]:
+        trials = (judgment.trial for judgment in side.by_id.values())
+        return {trial.id: (trial.people, trial.label, trial.skipped) for trial in trials}
+
+    return labels(old) == labels(new)
 
 
 def differs(a: Judgment, b: Judgment) -> bool:
@@ -630,27 +729,71 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     """By leaving out one cluster at a time on both sides; ``None`` if they differ."""
     if not _same_design(old, new):
         return None
-    key = _key(bare.new)
-    pairs = [(old.without[c].get(key), new.without[c].get(key)) for c in new.clusters]
-    left_out = [
-        math.nan if before is None or after is None else bare.sign * (after - before)
-        for before, after in pairs
-    ]
+    one_set = _one_set_of_labels(old, new)
+    values = _left_out(old, new, bare)
+    changes = {
+        (then, now): [_change(bare.sign, before[then], after[now]) for before, after in values]
+        for then, now in _cases_to_compare(bare, one_set=one_set)
+    }
+    unseen = unseen_share(len(new.clusters))
+    if not any(map(any, changes.values())):
+        return replace(bare, identical=True, difference=_still(bare, new), unseen=unseen)
     flipped = _flipped(old, new, bare)
     changed = {new.by_id[i].trial.cluster for (i,) in flipped}
-    assert bare.old.value is not None
-    assert bare.new.value is not None
-    value = bare.sign * (bare.new.value - bare.old.value)
-    unseen = unseen_share(len(new.clusters))
-    if value == 0 and not any(left_out):
-        return replace(bare, identical=True, difference=_still(bare, new), unseen=unseen)
-    moved = [cluster in changed for cluster in new.clusters]
     both = bare.old.reach, bare.new.reach
     reach = None if None in both else max(of_side or 0.0 for of_side in both)
-    difference = comparison.jackknife_difference(value, left_out, moved, reach)
-    if difference is None:
+    differences = []
+    for (then, now), (value, *left_out) in changes.items():
+        may_move = changed if then == now else changed | _skipped_clusters(old, new)
+        moved = [cluster in may_move for cluster in new.clusters]
+        differences.append(comparison.jackknife_difference(value, left_out, moved, reach))
+    as_labelled, *at_worst = differences
+    worst = [difference for difference in at_worst if difference is not None]
+    if as_labelled is None or len(worst) < len(at_worst):
         return None
-    return replace(bare, difference=difference, worse=flipped, unseen=unseen)
+    bare = replace(bare, worse=flipped, unseen=unseen)
+    if not worst:
+        return replace(bare, difference=as_labelled)
+    skipped = _skipped_in(bare.new) if one_set else _skipped_in(bare.old, bare.new)
+    difference = as_labelled.over(worst)
+    return replace(bare, difference=difference, skipped=skipped, as_labelled=as_labelled)
+
+
+def _left_out(old: Side, new: Side, bare: Comparison) -> list[tuple[_Cases, _Cases]]:
+    """What both measurements are: of all clusters, and then without each of them."""
+    key = _key(bare.new)
+    return [
+        (_cases_of(bare.old), _cases_of(bare.new)),
+        *(
+            (old.without[c].get(key, _NO_VALUE), new.without[c].get(key, _NO_VALUE))
+            for c in new.clusters
+        ),
+    ]
+
+
+def _cases_to_compare(bare: Comparison, *, one_set: bool) -> list[tuple[int, int]]:
+    """Which case of the old measurement is compared with which of the new one.
+
+    With ``one_set`` of labels a skipped label is the same in both.
+    """
+    if not _skipped_in(bare.old, bare.new):
+        return [(_AS_LABELLED, _AS_LABELLED)]
+    alike = [(case, case) for case in (_AS_LABELLED, _LOWEST, _HIGHEST)]
+    return alike if one_set else [*alike, (_LOWEST, _HIGHEST), (_HIGHEST, _LOWEST)]
+
+
+def _change(sign: int, before: float | None, after: float | None) -> float:
+    """New less old, above 0 if better; NaN where one of them has no value."""
+    return math.nan if before is None or after is None else sign * (after - before)
+
+
+def _skipped_clusters(old: Side, new: Side) -> set[str]:
+    return {
+        judgment.trial.cluster
+        for side in (old, new)
+        for judgment in side.by_id.values()
+        if judgment.trial.skipped
+    }
 
 
 def _unpaired(then: Estimate, now: Estimate, sign: int) -> comparison.Difference | None:

@@ -121,6 +121,8 @@ class GradedConnection:
         table = self.table(name, file)
         mark = self.labels[-2]
         quoted = mark if is_number(mark) and int(mark) > 1 else json.dumps(mark)
+        held = any(check.labelled for check in self.checks)
+        graded = max(self.graded.values(), default=0) if held else 0
         return written_suite(
             table,
             {
@@ -132,7 +134,7 @@ class GradedConnection:
                 "templates": "How reports show an item; the function builds its own prompt.",
             },
             {str(check.measure.check): check.counts for check in self.checks},
-            compared_words(table, self.sizes, 0),
+            compared_words(table, self.sizes, graded),
         )
 
 

@@ -32,7 +32,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheet import Datasheet, setting_notices
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.loop import AskingLoop
@@ -49,6 +49,7 @@ from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.revision import REVISION, NoParent, Revision
 from pytest_judgesense.sections import ComparedJudge
+from pytest_judgesense.shown_change import ends_text
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.suite import Suite
 
@@ -239,6 +240,8 @@ def _comparison_lines(
                 if earlier
                 else regression.compare(then.side, now.side, of, condition, names=called)
             )
+            if then.judge != now.judge:
+                comparison = comparison.of_two_judges
             rows.append((pair, comparison))
     # Holm's family: the measures with a direction.
     judged = [i for i, (_, comparison) in enumerate(rows) if comparison.judged]
@@ -294,7 +297,7 @@ def _pairs(old: Sequence[Measured], new: Sequence[Measured]) -> list[tuple[Measu
 
 
 def _named(of: Sequence[Measured]) -> str:
-    return ", ".join(f"{m.judge} on {m.suite}" for m in of) or "nothing"
+    return listed(f"{m.judge} on {m.suite}" for m in of) or "nothing"
 
 
 def _rows(old: Measured, new: Measured, registry: Registry) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -352,7 +355,7 @@ def _row_lines(comparison: Comparison, adjusted: Adjustment | None, verdict: str
     # Plus 0.0: no difference has no sign.
     change = comparison.sign * difference.value + 0.0 if difference else None
     moved = "" if change is None else f"{change:+.3f}"
-    within = f"[{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else ""
+    within = ends_text(ends, "{:+.3f}".format) if ends else ""
     p = f"{adjusted.loss.p:.3g}" if difference and adjusted else ""
     yield _row(name, then, now, moved, within, p, verdict)
 

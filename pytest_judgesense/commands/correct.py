@@ -5,6 +5,10 @@ they follow from the recalls that a datasheet keeps (its ``calibration``), and o
 the one that was calibrated: the model that answered, the prompt, the settings and the form of the
 reply. Of a recording that is told from what was sent. A log does not hold it: who knows it states
 it, by ``--same``, and the output says that it is stated. Whatever differs is refused.
+
+Nor do recalls hold of outputs that are harder to judge. Where both sides have confidences, the
+answers are tested: if they are no mix of those on calibrated outputs, the rates are *extrapolated*
+and gate nothing, exit code 1. Where they have none, each rate says that it cannot be tested.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from pytest_judgesense.checks.shared_request import (
     shared_from,
 )
 from pytest_judgesense.commands.drawn_labels import (
+    CalibrationFit,
     CorrectedRow,
     DrawnLabels,
     by_system,
@@ -49,25 +54,33 @@ from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.layout import headed
-from pytest_judgesense.measures.calibration import Calibration, answer_of
+from pytest_judgesense.measures.calibration import Calibration, answer_of, confidence_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.label_errors import label_error_row, label_error_words
 from pytest_judgesense.output import write_text
 from pytest_judgesense.past import measured_now
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.datasheet_file import datasheet_from
+from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.prediction_powered import FEWEST_LABELS
+from pytest_judgesense.stats.rogan_gladen import CalibratedShare
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.planning import plan_trials
-from pytest_judgesense.trial import ABSTAIN, TIE, Failed
+from pytest_judgesense.trial import ABSTAIN, TIE, Failed, Judgment
 
 _LOG: Final = ".jsonl"
 # What makes a judge the one that was calibrated.
 _PARTS: Final = ("model", "prompt", "settings", "form")
 _NAMES: Final = {"model": "model served", "form": "reply form"}
 _HEAD: Final = ("system", "label", "raw", "corrected", "95% interval", "n")
+_FIT_CELLS: Final = {
+    "fits": "fits",
+    "extrapolated": "EXTRAPOLATED",
+    "cannot be tested": "cannot be tested",
+}
 _LABELS: Final = ("system", "label", "labels", "labels alone")
 
 
@@ -127,7 +140,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the corrected rates; 1 if something is refused."""
+    """Print the corrected rates; 1 if something is refused or extrapolated."""
     if options.calibration is None and options.labels is None:
         raise UsageError(
             "there is nothing to correct by",
@@ -143,12 +156,16 @@ def run(options: argparse.Namespace) -> int:
         labels = None if file is None else labels_of_file(file, drawn, of_judge.items)
         entry = _corrected(options, of_judge, labels, alone=len(verdicts) == 1)
         entries.append(_plain(of_judge, entry))
-        refused |= bool(entry.refusals) or any(row.refused for row in entry.rows)
+        refused |= bool(entry.refusals) or not all(map(_may_gate, entry.rows))
         show([*_lines(of_judge, entry), ""])
     if options.output is not None:
         write_text(options.output, json.dumps(entries, indent=1, ensure_ascii=False) + "\n")
         show([f"written: {options.output}"])
     return BAR_FAILED if refused else 0
+
+
+def _may_gate(row: CorrectedRow) -> bool:
+    return not row.refused and (row.fit is None or row.fit.answer != "extrapolated")
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -339,7 +356,7 @@ def _corrected(
         count = f"{len(labels.of_item)} items with labels that were drawn from these verdicts"
         by = [f"corrected by {count} ({labels.drawn}; PPI++)", *labels.remarks]
         if labels.skipped:
-            by.append(skipped_words(labels.skipped))
+            by.append(skipped_words(len(labels.skipped)))
         if options.calibration is not None:
             by.append("the calibration is not used: labels of the verdicts themselves say more")
         return _Correction((*by,), (*rows_by_labels(cell, labels),))
@@ -376,20 +393,70 @@ def _listed(parts: Iterable[str]) -> str:
 
 def _rows_by_recalls(cell: Cell, errors: Calibration) -> Iterator[CorrectedRow]:
     calls = [[judgment] for judgment in cell.judgments if not isinstance(judgment.outcome, Failed)]
-    parts = by_system({str(place): call for place, call in enumerate(calls)})
-    for system, of_system in parts.items():
-        answers = [answer_of(judgment) for (judgment,) in of_system]
-        clusters = [judgment.trial.cluster for (judgment,) in of_system]
-        counts = len(answers), answers.count(None)
-        shares = errors.corrected(answers, clusters)
-        if isinstance(shares, NotEstimable):
-            label = errors.classes[0]
-            raw = answers.count(label) / len(answers) if answers else None
-            yield CorrectedRow(system, label, raw, *counts, refused=shares.reason)
-            continue
-        for label, share in shares.items():
-            ends = share.estimate, share.interval
-            yield CorrectedRow(system, label, share.judge_rate, *counts, *ends)
+    systems = by_system({str(place): call for place, call in enumerate(calls)})
+    parts = {name: _Answers.of(of_system) for name, of_system in systems.items()}
+    shares = {
+        name: errors.corrected(answers.verdicts, answers.clusters)
+        for name, answers in parts.items()
+    }
+    given = [name for name in parts if not isinstance(shares[name], NotEstimable)]
+    fits = _fits({name: parts[name] for name in given}, errors, cell.seed)
+    for name, answers in parts.items():
+        yield from _rows_of_system(name, answers.verdicts, errors, shares[name], fits.get(name))
+
+
+class _Answers(NamedTuple):
+    """The answers on the outputs of a system, call by call."""
+
+    verdicts: list[str | None]
+    confidences: list[float | None]
+    clusters: list[str]
+
+    @classmethod
+    def of(cls, calls: Sequence[Sequence[Judgment]]) -> _Answers:
+        judgments = [judgment for (judgment,) in calls]
+        return cls(
+            [*map(answer_of, judgments)],
+            [*map(confidence_of, judgments)],
+            [judgment.trial.cluster for judgment in judgments],
+        )
+
+
+def _fits(
+    parts: Mapping[str, _Answers], errors: Calibration, seed: int
+) -> dict[str, CalibrationFit]:
+    """Of each system, whether its outputs are like the calibrated ones; by Holm."""
+    tests = {name: errors.fit(*answers, seed) for name, answers in parts.items()}
+    tested = {name: test for name, test in tests.items() if not isinstance(test, NotEstimable)}
+    adjusted = holm([test.p_value for test in tested.values()])
+    fits = {
+        name: CalibrationFit(p_value=by_holm.p, test=test)
+        for (name, test), by_holm in zip(tested.items(), adjusted, strict=True)
+    }
+    untested = {
+        name: CalibrationFit(untested=test.reason)
+        for name, test in tests.items()
+        if isinstance(test, NotEstimable)
+    }
+    return fits | untested
+
+
+def _rows_of_system(
+    system: str,
+    answers: Sequence[str | None],
+    errors: Calibration,
+    shares: Mapping[str, CalibratedShare] | NotEstimable,
+    fit: CalibrationFit | None,
+) -> Iterator[CorrectedRow]:
+    counts = len(answers), answers.count(None)
+    if isinstance(shares, NotEstimable):
+        label = errors.classes[0]
+        raw = answers.count(label) / len(answers) if answers else None
+        yield CorrectedRow(system, label, raw, *counts, refused=shares.reason)
+        return
+    for label, share in shares.items():
+        ends = share.estimate, share.interval
+        yield CorrectedRow(system, label, share.judge_rate, *counts, *ends, fit=fit)
 
 
 # --- output ---------------------------------------------------------------------------------------
@@ -406,15 +473,33 @@ def _lines(verdicts: _Verdicts, correction: _Correction) -> Iterator[str]:
     if not correction.rows:
         return
     by_labels = any(row.labels is not None for row in correction.rows)
-    yield from _table([_HEAD, *map(_cells, correction.rows)])
+    by_recalls = any(row.fit is not None for row in correction.rows)
+    head = (*_HEAD, "carries over" if by_recalls else "")
+    yield from _table([head, *map(_cells, correction.rows)])
     if by_labels:  # below, for both together are wider than a terminal
         yield from _table([_LABELS, *map(_label_cells, correction.rows)])
+    yield from _of_people(correction.rows)
     for row in correction.rows:
         if row.refused:
             whose = f"REFUSED of {row.system}" if row.system else "REFUSED"
             yield from headed("", [f"{whose}: {row.refused}"])
+    for text in dict.fromkeys(_fit_words(row) for row in correction.rows if row.fit is not None):
+        yield from headed("", [text])
     if missing := correction.rows[0].missing:
         yield f"    {missing} replies without a verdict"
+
+
+def _of_people(rows: Sequence[CorrectedRow]) -> Iterator[str]:
+    """What errors of people do to the shares; what several rows share is said once."""
+    sentences: dict[str, None] = {}
+    for row in rows:
+        if (result := row.without_errors) is None:
+            continue
+        is_of_row = len(rows) > 1 and not isinstance(result, NotEstimable)
+        whose = f"people, {row.system or 'all'}, {row.label}" if is_of_row else "people"
+        sentences[f"{whose}: {label_error_words(result)}"] = None
+    for sentence in sentences:
+        yield from headed("", [sentence])
 
 
 def _table(lines: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -427,7 +512,32 @@ def _table(lines: Sequence[Sequence[str]]) -> Iterator[str]:
 def _cells(row: CorrectedRow) -> tuple[str, ...]:
     share = "refused" if row.estimate is None else f"{row.estimate:.3f}"
     raw = "N/A" if row.raw is None else f"{row.raw:.3f}"
-    return row.system or "all", row.label, raw, share, _ends(row.interval), str(row.n)
+    fit = "" if row.fit is None else _FIT_CELLS[row.fit.answer]
+    return row.system or "all", row.label, raw, share, _ends(row.interval), str(row.n), fit
+
+
+def _fit_words(row: CorrectedRow) -> str:
+    """What is said of a rate by a calibration: whether the outputs are like the calibrated ones."""
+    assert row.fit is not None, "only a rate by a calibration carries over"
+    whose = f" ({row.system})" if row.system else ""
+    if (test := row.fit.test) is None:
+        return (
+            f"CANNOT BE TESTED{whose} whether these outputs are as hard to judge as the calibrated "
+            f"ones: {row.fit.untested}. On harder ones the interval misses the rate more often: "
+            "record both with logprobs = true, or label some of these"
+        )
+    shown = f"chi-square {test.chi_square:.1f} of {test.kinds} kinds of answers"
+    shown += f", p {row.fit.p_value:.3f}"
+    if row.fit.answer == "fits":
+        return (
+            f"verdicts and confidences{whose} fit a mix of the calibrated labels ({shown}): not "
+            "noticeably harder to judge"
+        )
+    return (
+        f"EXTRAPOLATED{whose}: verdicts and confidences fit no mix of the calibrated labels "
+        f"({shown}). These outputs are harder, easier or of another kind, and the rate gates "
+        "nothing: label some of them, and name the file by --labels"
+    )
 
 
 def _label_cells(row: CorrectedRow) -> tuple[str, ...]:
@@ -467,5 +577,14 @@ def _plain_row(row: CorrectedRow) -> dict[str, Any]:
         "n": row.n,
         "missing": row.missing,
         "labels": row.labels,
+        "carries_over": None if row.fit is None else _plain_fit(row.fit),
         "unavailable": row.refused or None,
+        **(label_error_row(row.without_errors) if row.without_errors is not None else {}),
     }
+
+
+def _plain_fit(fit: CalibrationFit) -> dict[str, Any]:
+    if fit.test is None:
+        return {"answer": fit.answer, "reason": fit.untested}
+    own = fit.test._asdict()
+    return {"answer": fit.answer, "p_value": fit.p_value, "own_p_value": own.pop("p_value"), **own}

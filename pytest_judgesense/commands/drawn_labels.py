@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 import pytest_judgesense.stats.prediction_powered as powered
 from pytest_judgesense.errors import LogError, UsageError, listed
@@ -22,6 +22,8 @@ from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.stats.label_errors import RateWithoutErrors, rate_without_errors
+from pytest_judgesense.stats.mixture_fit import MixtureFit
 from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import Uncounted, ids_by_text, matched
@@ -34,6 +36,9 @@ from pytest_judgesense.suites.people import (
 )
 from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Drawn, Judgment
 
+FitAnswer: TypeAlias = Literal["fits", "extrapolated", "cannot be tested"]
+# How often outputs of another rate alone are taken for others.
+_SIGNIFICANCE: Final = 0.05
 _CHANCE: Final = ("random", "stratified")
 _NEEDED: Final = ("item", "label")
 _EXPECTED: Final = "a CSV file in UTF-8 with the columns item and label"
@@ -42,13 +47,14 @@ _EXPECTED: Final = "a CSV file in UTF-8 with the columns item and label"
 class DrawnLabels(NamedTuple):
     """Labels of people, and how chance drew the items: ``random`` or ``stratified``.
 
-    ``of_item``: the labels of each item, one a person. ``skipped``: drawn items without a label.
+    ``of_item``: the labels of each item, one a person. ``skipped``: drawn items without a label,
+    which count as 0 for the lower end of a share and as 1 for the upper.
     ``remarks``: what is to be said of the texts that people labelled.
     """
 
     of_item: Mapping[str, Sequence[str]]
     drawn: str
-    skipped: int = 0
+    skipped: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
 
@@ -59,6 +65,27 @@ class _Row(NamedTuple):
     person: str
     label: str
     drawn: str
+
+
+class CalibrationFit(NamedTuple):
+    """Whether answers are a mix of those on calibrated outputs, by label.
+
+    Attributes:
+        untested: why nothing says it; empty if something does.
+        p_value: by Holm, where the outputs of several systems are tested.
+        test: the test, with its own p.
+    """
+
+    untested: str = ""
+    p_value: float = math.nan
+    test: MixtureFit | None = None
+
+    @property
+    def answer(self) -> FitAnswer:
+        """The answer in a word."""
+        if self.test is None:
+            return "cannot be tested"
+        return "extrapolated" if self.p_value <= _SIGNIFICANCE else "fits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +100,10 @@ class CorrectedRow:
         refused: why there is no corrected share; empty if there is one.
         labels: labels of people that were drawn from these verdicts.
         labels_only: the share from the labels alone, with its interval.
+        without_errors: the share if people did not err, or why nobody knows it; ``None`` without
+            labels of these verdicts.
+        fit: whether the outputs are as hard to judge as those of a calibration; ``None`` of a rate
+            by labels of its own.
     """
 
     system: str
@@ -85,6 +116,8 @@ class CorrectedRow:
     refused: str = ""
     labels: int | None = None
     labels_only: tuple[float, Clustered] | None = None
+    without_errors: RateWithoutErrors | NotEstimable | None = None
+    fit: CalibrationFit | None = None
 
 
 def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) -> DrawnLabels:
@@ -119,8 +152,8 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
     for (item, _), label in by_person.items():
         if label != SKIPPED:
             of_item.setdefault(item, []).append(label)
-    skipped = {item for item, _ in by_person} - of_item.keys()
-    return DrawnLabels(of_item, way, len(skipped), (*remarks,))
+    skipped = frozenset(item for item, _ in by_person) - of_item.keys()
+    return DrawnLabels(of_item, way, skipped, (*remarks,))
 
 
 def _is_of_people(path: Path) -> bool:
@@ -207,7 +240,7 @@ def labels_of_cell(cell: Cell) -> DrawnLabels | None:
             of_item |= {} if trial.picked else {trial.item: words}
     if not of_item or drawn not in _CHANCE:
         return None
-    return DrawnLabels(of_item, drawn, len(skipped - of_item.keys()))
+    return DrawnLabels(of_item, drawn, frozenset(skipped - of_item.keys()))
 
 
 def verdict_words(cell: Cell) -> set[str]:
@@ -257,10 +290,11 @@ def by_system(of_items: Mapping[str, Sequence[Judgment]]) -> dict[str, list[Sequ
 def _refuse_strangers(
     of_items: Mapping[str, Sequence[Judgment]], labels: DrawnLabels, words: set[str]
 ) -> None:
-    if strangers := [item for item in labels.of_item if item not in of_items]:
+    answered = [*labels.of_item, *sorted(labels.skipped)]
+    if strangers := [item for item in answered if item not in of_items]:
         raise UsageError(
             "people labelled items that the verdicts do not hold",
-            found=f"{len(strangers)} of {len(labels.of_item)}, such as {strangers[0]!r}",
+            found=f"{len(strangers)} of {len(answered)}, such as {strangers[0]!r}",
             expected=f"items of the verdicts, such as {next(iter(of_items))!r}",
         )
     given = {word for of_item in labels.of_item.values() for word in of_item}
@@ -290,12 +324,14 @@ def _row(
         is_half = cell.design.pairwise and word == TIE
         return 0.5 if is_half else float(word == label)
 
-    shares, people, missing = [], [], 0
+    shares, people, votes, missing = [], [], [], 0
     for judgments in items:
         answers = [answer for judgment in judgments if (answer := answer_of(judgment))]
         missing += len(judgments) - len(answers)
         shares.append(_mean([*map(worth, answers)]))
-        people.append(_mean([*map(worth, _modes(labels.of_item.get(judgments[0].trial.item, ())))]))
+        words = labels.of_item.get(judgments[0].trial.item, ())
+        people.append(_mean([*map(worth, _modes(words))]))
+        votes.append([*map(worth, words)])
     raw = _mean([share for share in shares if not math.isnan(share)])
     counts = len(items), missing
     if math.isnan(raw):
@@ -309,6 +345,7 @@ def _row(
             people,
             [trial.cluster for trial in first],
             strata,
+            [trial.item in labels.skipped for trial in first],
         )
     )
     if isinstance(result, NotEstimable):
@@ -322,6 +359,12 @@ def _row(
         result.interval,
         labels=result.labels,
         labels_only=(result.labels_only, result.labels_only_interval),
+        without_errors=rate_without_errors(
+            rate=result.estimate,
+            interval=result.interval,
+            labels=[*filter(None, votes)],
+            clusters=[trial.cluster for trial, said in zip(first, votes, strict=True) if said],
+        ),
     )
 
 

@@ -278,8 +278,7 @@ def columns_taken(
         raise UsageError(
             f"{shown} asks for what {items.file.name} does not have",
             found=f"no column for {listed(missing)}",
-            expected=f"a column for each parameter; {items.file.name} has "
-            f"{', '.join(items.columns)}",
+            expected=f"a column for each parameter; {items.file.name} has {listed(items.columns)}",
             remedy=f"say which: {command_of(options)} {more}",
         )
     if not column_by_parameter:
@@ -344,7 +343,7 @@ def _refuse_values(
                 if label
                 else f"--value {value}={meaning} is about labels, and {items.file.name} has no "
                 "known column of them",
-                found=shown if label else f"columns: {', '.join(items.columns)}",
+                found=shown if label else f"columns: {listed(items.columns)}",
                 expected="FOUND=LABEL: a value of the column of labels, and the label it means",
                 remedy=f"fix it, or name the column: {command_of(options)} --map label=COLUMN",
             )

@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text += "where suites holds some already, that workflow alone"
     parser.add_argument("--nightly", help=text, **FLAG)
     text = "what the workflows install, in the words of pip (default: what the project's "
-    text += "requirements or pyproject.toml say, if they name pytest-judgesense)"
+    text += "requirements, lock or pyproject.toml say, if they name pytest-judgesense)"
     parser.add_argument("--install", help=text, metavar="SPEC")
     function = parser.add_argument_group("your own function and items")
     text = "the function that judges, such as myapp.judges:judge"
@@ -259,7 +259,7 @@ def start_from_log(options: argparse.Namespace) -> Iterator[str]:
         f"{place.as_posix()}{chosen}",
     )
     if chosen:
-        judges = ", ".join(dict.fromkeys(judge for suite in suites for judge in suite.judges))
+        judges = listed(dict.fromkeys(judge for suite in suites for judge in suite.judges))
         yield f"(the log's judge is {judges}; --judge-name embedded:clean tries it without a key)"
     yield from _afterwards("suites and cassettes", place, chosen)
 
@@ -373,7 +373,7 @@ def _declare(project: Path, name: str | None = None, content: str = "") -> str:
     if declared is None:
         return f"{_written(project, content)}, {table}"
     if name in declared or (declared and name is None):
-        return f"left alone: {project} declares judges: {', '.join(declared)}"
+        return f"left alone: {project} declares judges: {listed(declared)}"
     content_before = read_bytes(project)
     text = content_before.decode("utf-8")
     end = "\r\n" if "\r\n" in text else "\n"

@@ -1,13 +1,15 @@
 """What a workflow installs: what the user or the project names, and nothing else.
 
-A name that stands in no file of the project may belong to anybody on a package index.
+A name that stands in no file of the project may belong to anybody on a package index. A lock of uv
+or Poetry names that tool as well.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,10 +31,64 @@ _FILES: Final = (
     "requirements/*.txt",
 )
 _PIP: Final = "python -m pip install"
+# As the lock files of uv and Poetry begin what they hold of a package.
+_LOCKED: Final = re.compile(r'^name = "pytest-judgesense"\r?$', re.MULTILINE)
+# Both install into this folder of the project; later steps find its programs before others.
+_OWN_PROGRAMS: Final = 'echo "$PWD/.venv/bin" >>"$GITHUB_PATH"'
 # What the step says where nothing is named; one line, and the step fails.
 MISSING: Final = (
     "Name pytest-judgesense in requirements.txt or in pyproject.toml, or write here what pip "
     "installs: judgesense init --install SPEC"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lock:
+    """A file that pins what a project installs, and the tool that wrote it.
+
+    Attributes:
+        file: its name beside ``pyproject.toml``.
+        tool: the package that installs from it, by which the file is called.
+        command: what installs from it, and nothing newer.
+        extra: the option that adds an extra of the project.
+        group: the option that adds a group of dependencies.
+    """
+
+    file: str
+    tool: str
+    command: str
+    extra: str
+    group: str
+
+    def names_plugin(self, folder: Path) -> bool:
+        """Whether the file is there and holds the plugin."""
+        path = folder / self.file
+        return path.is_file() and bool(_LOCKED.search(read_text(path)))
+
+    def step(self, table: Mapping[str, Any]) -> str:
+        """The command of a workflow that installs what it holds, by the tables of the project."""
+        install = " ".join([self.command, *self._chosen(table)])
+        return f"{_PIP} {self.tool} && {install} && {_OWN_PROGRAMS}"
+
+    def _chosen(self, table: Mapping[str, Any]) -> list[str]:
+        """What chooses the extra or the group that names the plugin, if it is one."""
+        words = next(_words_of_table(table), ["."])
+        if words[0] == "--group":
+            return [self.group, words[1]]
+        if extra := words[0].removeprefix(".").strip("[]"):
+            return [self.extra, extra]
+        return [word for group in _poetry_groups(table)[:1] for word in (self.group, group)]
+
+
+_LOCKS: Final = (
+    _Lock("uv.lock", "uv", "uv sync --frozen", "--extra", "--group"),
+    _Lock(
+        "poetry.lock",
+        "poetry",
+        "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction",
+        "--extras",
+        "--with",
+    ),
 )
 
 
@@ -48,6 +104,8 @@ def step_of(folder: Path, spec: str | None, *, imports: bool) -> str:
         UsageError: ``spec`` is no words of a command line.
     """
     plugin = _words_of_project(folder) if spec is None else _words(spec)
+    if spec is None and plugin[:1] != ["-r"] and (lock := _lock_of(folder)) is not None:
+        return lock.step(_table(folder))  # the project and all that it needs
     if not plugin:
         return f"echo {shlex.quote(MISSING)} >&2; exit 1"
     more = _words_of_judge(folder) if imports else []
@@ -85,6 +143,10 @@ def _words_of_project(folder: Path) -> list[str]:
     return next(_words_of_table(_table(folder)), [])
 
 
+def _lock_of(folder: Path) -> _Lock | None:
+    return next((lock for lock in _LOCKS if lock.names_plugin(folder)), None)
+
+
 def _requirement_files(folder: Path) -> Iterator[Path]:
     files = (file for pattern in _FILES for file in sorted(folder.glob(pattern)))
     for file in dict.fromkeys(files):
@@ -92,7 +154,7 @@ def _requirement_files(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def _words_of_table(table: dict[str, Any]) -> Iterator[list[str]]:
+def _words_of_table(table: Mapping[str, Any]) -> Iterator[list[str]]:
     """The ways to install what a ``pyproject.toml`` names, the plainest first."""
     project = table.get("project", {})
     if any(map(_names_plugin, project.get("dependencies", ()))):
@@ -103,6 +165,16 @@ def _words_of_table(table: dict[str, Any]) -> Iterator[list[str]]:
     for group, requirements in table.get("dependency-groups", {}).items():
         if any(map(_names_plugin, requirements)) and _PLAIN.fullmatch(group):
             yield ["--group", group]
+
+
+def _poetry_groups(table: Mapping[str, Any]) -> list[str]:
+    """The groups of Poetry's own table that name the plugin."""
+    groups = table.get("tool", {}).get("poetry", {}).get("group", {})
+    return [
+        name
+        for name, group in groups.items()
+        if _PLAIN.fullmatch(name) and any(map(_names_plugin, group.get("dependencies", ())))
+    ]
 
 
 def _words_of_judge(folder: Path) -> list[str]:

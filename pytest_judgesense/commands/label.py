@@ -68,6 +68,9 @@ from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Failed, Judgment
 
 _DISPUTED: Final = "disputed"
+_OF_ONE: Final = (
+    "nobody knows how often labels of one person are wrong: another --person labels the same items"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -236,11 +239,12 @@ def _recorded(options: argparse.Namespace, suite: Suite) -> Iterator[Judgment]:
 
 
 def _last_line(sitting: Sitting, suite: Suite) -> str:
-    """How many items have a label, and what to do with them."""
+    """How many items have a label, what to do with them, and what nobody knows of them."""
     counts = sitting.counts()
     shown = [f"{counts['labelled']} labelled"]
     if counts["skipped"]:
-        shown.append(f"{counts['skipped']} skipped")
+        again = "" if counts["left"] else " (the same command shows them once more)"
+        shown.append(f"{counts['skipped']} skipped{again}")
     if counts["left"]:
         shown.append(f"{counts['left']} left (the same command goes on)")
     file, folder = suite.path, suite.path.parent
@@ -249,7 +253,10 @@ def _last_line(sitting: Sitting, suite: Suite) -> str:
     if place.is_relative_to(Path.cwd()) and place != Path.cwd():
         place = place.relative_to(Path.cwd())
     command = f"pytest {shlex.quote(str(place))}"
-    return f"{', '.join(shown)}; {command} compares the judge with them"
+    unknown = ""
+    if counts["labelled"] and not sitting.labelled_by_others():
+        unknown = f"; {_OF_ONE}"
+    return f"{', '.join(shown)}; {command} compares the judge with them{unknown}"
 
 
 # --- a judge --------------------------------------------------------------------------------------

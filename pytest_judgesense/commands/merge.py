@@ -66,7 +66,7 @@ def merge(sources: Sequence[Path], target: Path) -> list[str]:
             groups[target / path.relative_to(folder)].append(path)
     if not groups:
         raise UsageError(
-            f"{', '.join(map(str, sources))}: nothing that could be joined",
+            f"{listed(sources)}: nothing that could be joined",
             expected="cassettes or judgment logs (.jsonl), or datasheets (.json)",
             remedy="name the folders that were recorded into, as --judge-cassettes did",
         )

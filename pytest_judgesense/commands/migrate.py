@@ -143,7 +143,7 @@ def _refuse_undeclared(
             raise UsageError(
                 f"judge {name} is recorded, and not declared",
                 found=f"{options.judge_cassettes / name}; declared here: "
-                f"{', '.join(declared) or 'none'}",
+                f"{listed(declared) or 'none'}",
                 expected=f"the table that it had, [tool.judgesense.judges.{name}]",
                 remedy="declare it again, or name its judgment log (.jsonl) in its place",
             )

@@ -7,6 +7,9 @@ the texts that were judged; in the log of a session of pytest, which holds no te
 item. Where a session does not hold it, the anchors are asked beside it: recorded under a name with
 a digest of the session, so that each one has its own answers, and a command that is run again asks
 nothing.
+
+Outputs are told from what was asked within strata that both sessions have: those of a column that
+the user names, or questions, which are all texts that the judge was shown but the outputs.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import json
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -28,9 +31,11 @@ from pytest_judgesense.checks.attribution import (
     Move,
     Movement,
     Scoring,
+    Within,
     attributed,
     refuse_few,
 )
+from pytest_judgesense.checks.within_strata import Strata
 from pytest_judgesense.commands.live_calls import add_terms, terms_of
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
@@ -53,7 +58,9 @@ from pytest_judgesense.questions.pricing import call_plan
 from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.stats.betting import ALARM
 from pytest_judgesense.suites.item import Item, item_id
+from pytest_judgesense.suites.schema import STRATUM
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.synonyms import candidates_among, column_of
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 # The texts of an output, in alphabetical order.
@@ -62,6 +69,11 @@ _Texts: TypeAlias = tuple[str, ...]
 _LOG: Final = ".jsonl"
 _REPLICATES: Final = 3
 _LONGEST_STEM: Final = 30
+# Of the outputs of the session that has fewer: questions that both happen to share decide only if
+# they are so many. All outputs say more than a few of them.
+_LEAST_SHARED: Final = 0.5
+# The part of a judgment's detail that holds the columns of its item, of a suite that was asked.
+_COLUMNS: Final = "columns"
 _HEAD: Final = ("", "then", "now", "change", "interval", "loss", "gain", "called after")
 
 
@@ -110,6 +122,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--suite", metavar="NAME", help=text, **MANY)
     text = "the labels that pass, where answers are neither a scale nor a pair"
     parser.add_argument("--passes", type=_labels, default=(), metavar="LABEL,...", help=text)
+    text = "a column of the outputs (a text that is shown, or a condition): they are compared "
+    text += "within its values, such as kinds of questions (default: questions that both share)"
+    parser.add_argument("--strata", metavar="COLUMN", help=text)
     text = f"how often each anchor is asked (default: {_REPLICATES})"
     often = number("number of replicates", int, least=1)
     parser.add_argument("--replicates", type=often, default=_REPLICATES, metavar="N", help=text)
@@ -143,15 +158,17 @@ def run(options: argparse.Namespace) -> int:
     clusters = {item.id: item.cluster for item in anchors.items}
     before, after = ({j.trial.cluster for j in of.judgments} for of in (reference, now))
     refuse_few(len({*clusters.values()}), len(before), len(after))
+    strata = _strata(options.strata, (reference, now), pairwise=scoring.pairwise)
     if not now.anchors:
         now = _beside(now, anchors, options, options.judge_mode)
     result = attributed(
         (reference.anchors, now.anchors),
-        (reference.judgments, now.judgments),
+        ([*reference.judgments], [*now.judgments]),
         clusters,
         {item.id: item.right for item in anchors.items if item.right is not None},
         scoring,
         options.judge_seed,
+        strata,
     )
     show(_lines(result, scoring, (reference, now)))
     if options.output is not None:
@@ -172,11 +189,13 @@ def _session(name: str, anchors: Suite, options: argparse.Namespace, mode: Mode)
         digest = hashlib.sha256(Path(name).read_bytes()).hexdigest()
         cells = [cell for cell in cells if cell.judge == judge]
         shown: dict[str, _Texts] = {}
+        details: dict[str, dict[str, Any]] = {}
     else:
         suite = _fresh_suite(name, options)
         cells = [_verdicts_on(suite, options, mode, _command(options, options.sessions))]
         judge, digest = cells[0].judge, suite.digest
         shown = {item.id: _texts_of(item) for item in suite.items}
+        details = {item.id: _detail_of(item) for item in suite.items}
     by_texts = {_texts_of(item): item.id for item in anchors.items}
     ids = {item.id for item in anchors.items}
     of_anchors: dict[str, list[Judgment]] = defaultdict(list)
@@ -187,7 +206,8 @@ def _session(name: str, anchors: Suite, options: argparse.Namespace, mode: Mode)
             own = ids if cell.suite == anchors.name else set[str]()
             item = _anchor(judgment, by_texts, own, shown)
             if item is None:
-                of_fresh.append(judgment)
+                detail = {**(judgment.detail or {}), **details.get(judgment.trial.item, {})}
+                of_fresh.append(replace(judgment, detail=detail))
             else:
                 of_anchors[item].append(judgment)
         if of_fresh and (not options.suite or cell.suite in options.suite):
@@ -239,6 +259,14 @@ def _texts_of(item: Item) -> _Texts:
     return tuple(sorted(filter(None, (*item.fields.values(), *item.contents))))
 
 
+def _detail_of(item: Item) -> dict[str, Any]:
+    """What was shown of an item, as logs of others hold it, and its columns."""
+    shown = {
+        name: text for name, text in item.fields.items() if item.taken is None or name in item.taken
+    }
+    return {"source": {"fields": shown}, _COLUMNS: dict(item.fields)}
+
+
 def _anchor(
     judgment: Judgment,
     by_texts: Mapping[_Texts, str],
@@ -286,6 +314,82 @@ def _joined(sessions: Sequence[_Session]) -> _Session:
     fresh = tuple(cell for session in sessions for cell in session.fresh)
     where = ", ".join(session.where for session in sessions)
     return _Session(where, first.digest, first.judge, fresh, anchors)
+
+
+# --- strata ---------------------------------------------------------------------------------------
+
+
+def _strata(
+    column: str | None, sessions: tuple[_Session, _Session], *, pairwise: bool
+) -> Strata | None:
+    """What tells outputs apart by what was asked; ``None`` where nothing does.
+
+    Args:
+        column: that the user names.
+        sessions: the reference, and now.
+        pairwise: whether two outputs are compared.
+
+    Raises:
+        UsageError: a session does not have the column, or it holds the outputs themselves.
+    """
+    shown = dict.fromkeys(name for of in sessions for j in of.judgments for name in _shown_of(j))
+    outputs = _outputs_among(shown, pairwise=pairwise)
+    if column is None:
+        return _questions([name for name in shown if name not in outputs], outputs, pairwise)
+    if column in outputs:
+        raise UsageError(
+            f"column {column!r} holds the outputs: of equal ones nothing could have moved",
+            found="the texts that were judged",
+            expected="a column of what was asked, such as the question or its kind",
+            remedy="name that one, or leave --strata out",
+        )
+    for session in sessions:
+        names = dict.fromkeys(name for j in session.judgments for name in _columns_of(j))
+        if column not in names:
+            raise UsageError(
+                f"{session.where} has no column {column!r} of its outputs",
+                found=listed(names) or "no text that was shown, and no condition",
+                expected="a column that both sessions have",
+                remedy="import the log with it: "
+                f"judgesense import table FILE --map condition.{column}=COLUMN",
+            )
+    return Strata(column, lambda judgment: _columns_of(judgment).get(column, "").strip() or None)
+
+
+def _outputs_among(shown: Collection[str], *, pairwise: bool) -> set[str]:
+    """The names of the texts that were judged, as far as their names tell it."""
+    output = column_of("output", shown)
+    candidates = candidates_among(shown) if pairwise else None
+    return {*(candidates or ()), *(() if output is None else (output,))}
+
+
+def _questions(asked: Sequence[str], outputs: Collection[str], pairwise: bool) -> Strata | None:
+    """The texts that were shown but for the outputs; ``None`` where these are not told apart."""
+    if not asked or not (pairwise or outputs):
+        return None
+
+    def question(judgment: Judgment) -> str | None:
+        shown = _shown_of(judgment)
+        return json.dumps([shown.get(name) for name in asked]) if shown else None
+
+    return Strata(", ".join(asked), question, _LEAST_SHARED)
+
+
+def _shown_of(judgment: Judgment) -> dict[str, str]:
+    """The texts that the judge was shown, by name, where the session holds them."""
+    fields = ((judgment.detail or {}).get("source") or {}).get("fields")
+    return {str(k): str(v) for k, v in fields.items()} if isinstance(fields, dict) else {}
+
+
+def _columns_of(judgment: Judgment) -> dict[str, str]:
+    """Whatever a session says of an output by name."""
+    trial = judgment.trial
+    return {
+        **_shown_of(judgment),
+        **(judgment.detail or {}).get(_COLUMNS, {}),
+        **({STRATUM: trial.stratum} if trial.stratum else {}),
+        **{name: str(value) for name, value in trial.condition.items()},
+    }
 
 
 # --- anchors that are asked -----------------------------------------------------------------------
@@ -356,6 +460,7 @@ def _command(options: argparse.Namespace, sessions: Sequence[str]) -> str:
     words += ["--judge-name", options.judge_name] if options.judge_name else []
     words += ["--passes", ",".join(options.passes)] if options.passes else []
     words += [word for name in options.suite for word in ("--suite", name)]
+    words += ["--strata", options.strata] if options.strata else []
     if options.replicates != _REPLICATES:
         words += ["--replicates", str(options.replicates)]
     if options.judge_cassettes != Path("cassettes"):
@@ -418,7 +523,12 @@ def _lines(
     reference, now = sessions
     yield from indented(f"judge {now.judge}; then: {reference.where}; now: {now.where}", width=0)
     rows = [("anchors", result.anchors), ("anchors, agreement", result.agreement)]
-    rows += [("fresh outputs", result.fresh), ("fresh less anchors", result.beyond)]
+    rows += [("fresh outputs", result.fresh)]
+    if result.within is not None and result.told_from_asked:
+        rows += [("fresh, within strata", result.within.scores)]
+        rows += [("within less anchors", result.beyond)]
+    else:
+        rows += [("fresh less anchors", result.beyond)]
     cells = [_HEAD, *(_row(name, move) for name, move in rows if move is not None)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
@@ -429,7 +539,7 @@ def _lines(
         "is called. Any is called falsely in at most 5%, and all intervals hold in 95%",
         width=2,
     )
-    for notice in _notices(sessions):
+    for notice in (*_notices(sessions), *_notices_of_strata(result)):
         yield from indented(f"notice: {notice}", width=0)
 
 
@@ -439,13 +549,24 @@ def _verdict(result: Movement, scoring: Scoring) -> str:
     if result.agreement is not None:
         judge += f", and agrees with people in {_points(result.agreement)}"
     outputs = f"they {_moved(result.beyond, scoring, many=True)} beyond that"
+    which = "the outputs, or what was asked,"
+    if result.within is not None and result.told_from_asked:
+        outputs = f"within {_strata_words(result.within)} {outputs}"
+        which = "the outputs"
     return {
         "judge": f"the judge moved: {judge}; the outputs are not seen to have: {outputs}",
-        "system": f"the outputs moved, the judge is not seen to have: {judge}; of the outputs, "
+        "system": f"{which} moved; the judge is not seen to have: {judge}; of the outputs, "
         f"{outputs}",
-        "both": f"the judge moved, and so did the outputs: {judge}; of the outputs, {outputs}",
+        "both": f"the judge moved, and so did {which.rstrip(',')}: {judge}; of the outputs, "
+        f"{outputs}",
         "none": f"neither is seen to have moved: {judge}; of the outputs, {outputs}",
     }[result.verdict]
+
+
+def _strata_words(within: Within) -> str:
+    """``2 strata of kind``."""
+    count = within.pairs.strata
+    return f"{count} strat{'um' if count == 1 else 'a'} of {within.column}"
 
 
 def _moved(move: Move, scoring: Scoring, *, many: bool = False) -> str:
@@ -500,6 +621,32 @@ def _notices(sessions: tuple[_Session, _Session]) -> Iterator[str]:
                 yield f"{what}, {word}: {missing} of {len(judgments)} replies state no verdict"
 
 
+def _notices_of_strata(result: Movement) -> Iterator[str]:
+    """Why outputs are not told from what was asked; outputs that no stratum compares."""
+    within = result.within
+    if within is None:
+        if result.system:
+            yield (
+                "what was asked is not known: with a column of it (--strata COLUMN: the question, "
+                "or its kind), outputs are compared within it"
+            )
+        return
+    if not within.decides:
+        yield (
+            f"too few pairs within strata of {within.column} to tell the outputs from what was "
+            f"asked: {len(within.pairs.then)}, and {within.needed} are needed"
+        )
+        return
+    for word, alone, count in zip(
+        ("then", "now"), within.pairs.alone, within.pairs.clusters, strict=True
+    ):
+        if alone:
+            yield (
+                f"fresh outputs, {word}: {alone} of {count} clusters have no counterpart in "
+                f"{within.column}, and say nothing of the outputs"
+            )
+
+
 def _plain(
     result: Movement, sessions: tuple[_Session, _Session], anchors: str, seed: int
 ) -> dict[str, Any]:
@@ -518,6 +665,7 @@ def _plain(
         "anchors": result.anchors.plain,
         "agreement": None if agreement is None else agreement.plain,
         "fresh": result.fresh.plain,
+        "within": None if result.within is None else result.within.plain,
         "beyond_anchors": result.beyond.plain,
         "missing": [*_notices(sessions)],
     }

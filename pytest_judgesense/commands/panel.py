@@ -42,6 +42,7 @@ from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.panel import sentences, tables, to_plain
 from pytest_judgesense.report.terminal import tables_lines
 from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.suites.labelled_texts import ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.suite import Suite
 
@@ -55,7 +56,7 @@ class _Voter(NamedTuple):
 
     Attributes:
         spec: if it is declared here.
-        labels: of people, where the suite's file is at hand.
+        labels: of people on these items, where the suite's file is at hand.
     """
 
     cell: Cell
@@ -149,14 +150,15 @@ def _recorded(options: argparse.Namespace, name: str, registry: Registry) -> Ite
         paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
         cell, _ = recorded_cell(judge, suite, paths, options.seed, registry)
         if cell.judgments:
-            yield _Voter(cell, judge, read_people(people_file(suite.path)))
+            labels = matched(read_people(people_file(suite.path)), ids_by_text(suite.items))
+            yield _Voter(cell, judge, tuple(labels.counted.values()))
 
 
 def later_labels(labels: Iterable[PersonLabel], votes: Iterable[str | None]) -> int:
     """How many labels in force people gave when the first vote of the panel was there.
 
     Args:
-        labels: the lines of a file of labels, in their order.
+        labels: of a file of labels, in their order.
         votes: when each was recorded (UTC, ISO 8601); ``None`` where that is not known.
     """
     times = [time for time in votes if time is not None]
@@ -196,7 +198,7 @@ def _panel_of(options: argparse.Namespace, voters: Sequence[_Voter]) -> list[_Vo
     if not panels and voters:
         _refuse_missing(names, voters)
     if len(panels) != 1:
-        there = ", ".join(f"{voter.cell.judge} on {voter.cell.suite}" for voter in voters)
+        there = listed(f"{voter.cell.judge} on {voter.cell.suite}" for voter in voters)
         raise UsageError(
             "there are panels on several suites" if panels else "there is no panel",
             found=there or "no judgments",

@@ -67,6 +67,7 @@ from pytest_judgesense.stats.losses import (
     ASSUMED_RATE,
     PlannedComparison,
     correlation_kept,
+    correlation_of_slots,
 )
 from pytest_judgesense.stats.new_wordings import fewest_clusters
 from pytest_judgesense.stats.sequential import asked_together, expected_clusters, looks_of
@@ -487,16 +488,19 @@ class _JudgedSuite:
             rho = assumed.correlation
         else:
             value, rho = estimate.value, self._correlation(estimate, sizes)
-        # What may be lost: of a slot bias the share of the other slot. A judge without a bias, of
-        # which nothing else is known, differs from itself as its answers about contents do.
+        # What may be lost: of a slot bias the share of the other slot. A judge of which nothing
+        # else is known differs from itself as its answers about contents do.
         share = 0.5 - value if folded else value if measure.floor else 1 - value
-        share = ASSUMED_RATE if folded and self.plan_alone and not value else share
+        if folded and self.plan_alone and share > 0:
+            rho = correlation_of_slots(ASSUMED_RATE, rho, value)
         if share <= 0:
             return CheckPower(name, value, len(sizes), *["nothing is left to lose"] * 4)
         planned = PlannedComparison(
-            *(share, rho, sum(sizes), len(sizes), check.bars["margin"], tests),
-            unseen=not folded,
+            *(share, rho, tuple(sizes), check.bars["margin"], tests),
+            each=interval.each,
+            folded=folded,
             confident=assumed.policy == "confident",
+            seed=assumed.seed,
         )
         fails = planned.chance(0)
         drops = [planned.smallest_loss(whole=whole) for whole in (False, True)]
@@ -553,11 +557,10 @@ def _needed_to_compare(planned: PlannedComparison, drop: float) -> int | str:
         return "such a drop lies within the margin"
     if drop > planned.share:
         return "there is not so much to lose"
-    each = planned.units / planned.clusters
+    size = max(1, round(sum(planned.sizes) / len(planned.sizes)))
 
     def enough(clusters: int) -> bool:
-        more = replace(planned, clusters=clusters, units=round(each * clusters))
-        return more.chance(drop) >= CAUGHT
+        return replace(planned, sizes=(size,) * clusters).chance(drop) >= CAUGHT
 
     fewest = fewest_clusters_of(enough)
     return fewest or f"{MOST_CLUSTERS:,} clusters are not enough: it is too close to the margin"

@@ -4,7 +4,8 @@ The person sees what a judge is sent about an item, and never its label, its id,
 other people say. Candidates of a pair are shown in an order that the seed draws for the person and
 item; answers are kept in the terms of the content. Each is appended to the file of people's labels
 before the next item is shown, so a sitting can end anywhere. An item whose text has changed since
-the person labelled it is shown again, with what differed.
+the person labelled it is shown again, with what differed. Items that were skipped, in this sitting
+or before, are shown once more behind all others: each widens the interval of a rate.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from threading import Lock
 from typing import Any, Final, TypeAlias
 
@@ -36,6 +38,8 @@ from pytest_judgesense.trial import ABSTAIN, TIE, Order, content_of_slot
 
 # From the lines of the file to those that are appended.
 _MadeLines: TypeAlias = Callable[[tuple[PersonLabel, ...]], list[PersonLabel]]
+# What a person said of an item, by criterion.
+_Answer: TypeAlias = Mapping[str, PersonLabel]
 
 _KEYS: Final = "1234567890"
 _SLOTS: Final = ("A", "B")
@@ -97,6 +101,10 @@ def _choices(labels: Sequence[str], names: Mapping[str, tuple[str, ...]]) -> lis
     ]
 
 
+def _is_labelled(answer: _Answer) -> bool:
+    return all(label.counts for label in answer.values())
+
+
 def _has_words(line: str) -> bool:
     """Whether a line of a prompt is more than the place of a field, which is shown by itself."""
     return _PLACES.fullmatch(line) is None
@@ -144,6 +152,7 @@ class Sitting:
         self._earlier = earlier or {}
         self._ids_by_text = ids_by_text(suite.items)
         self._sent = sent
+        self._skipped_again: set[int] = set()  # places of skipped items that were shown once more
         self._alone = Lock()  # the requests of pages come in threads
 
     def state(self) -> dict[str, Any]:
@@ -172,9 +181,14 @@ class Sitting:
         if len(note) > LONGEST_NOTE:
             raise ValueError(f"a note has at most {LONGEST_NOTE} characters")
 
+        is_again = False
+
         def lines(before: tuple[PersonLabel, ...]) -> list[PersonLabel]:
-            if place != self._next(self._answered(before)):
+            nonlocal is_again
+            answered = self._answered(before)
+            if place != self._next(answered):
                 return []
+            is_again = place in answered
             item = self._draw.items[place]
             labels = {
                 criterion: content_of_slot(value, self._order(item))
@@ -184,7 +198,10 @@ class Sitting:
             }
             return self._lines(item, labels, printable_lines(well_formed(note)).strip())
 
-        return self._append(lines)
+        is_appended = self._append(lines)
+        if is_appended and is_again and values == skipped:
+            self._skipped_again.add(place)
+        return is_appended
 
     def undo(self, place: int) -> bool:
         """Withdraw the last answer, if it is that about the item at this place.
@@ -205,6 +222,19 @@ class Sitting:
         """How many items are ``labelled``, ``skipped`` and ``left``."""
         with self._alone:
             return self._counts(self._answered(read_people(self.path)))
+
+    def labelled_by_others(self) -> int:
+        """How many of the items that the person has labelled have labels of others too."""
+        with self._alone:
+            lines = read_people(self.path)
+        of_file = matched(lines, self._ids_by_text).counted.values()
+        others = {label.item for label in of_file if label.counts and label.person != self.person}
+        answered = self._answered(lines)
+        return sum(
+            item.id in others or any({*of_item} - {self.person} for of_item in item.people.values())
+            for place, item in enumerate(self._draw.items)
+            if place in answered and all(label.counts for label in answered[place].values())
+        )
 
     @property
     def _criteria(self) -> list[str]:
@@ -242,14 +272,22 @@ class Sitting:
         whole = len(self.asks)
         return {place: answer for place, answer in answers.items() if len(answer) == whole}
 
-    def _next(self, answered: Mapping[int, object]) -> int | None:
+    def _next(self, answered: Mapping[int, _Answer]) -> int | None:
+        """The place that comes next: without an answer, and behind these skipped."""
         places = range(len(self._draw.items))
-        return next((place for place in places if place not in answered), None)
+        unanswered = (place for place in places if place not in answered)
+        return next(chain(unanswered, self._to_show_again(answered)), None)
 
-    def _counts(self, answered: Mapping[int, Mapping[str, PersonLabel]]) -> dict[str, int]:
-        labelled = sum(
-            all(label.counts for label in answer.values()) for answer in answered.values()
+    def _to_show_again(self, answered: Mapping[int, _Answer]) -> list[int]:
+        """The places of skipped items that were not shown once more."""
+        return sorted(
+            place
+            for place, answer in answered.items()
+            if place not in self._skipped_again and not _is_labelled(answer)
         )
+
+    def _counts(self, answered: Mapping[int, _Answer]) -> dict[str, int]:
+        labelled = sum(map(_is_labelled, answered.values()))
         left = len(self._draw.items) - len(answered)
         return {"labelled": labelled, "skipped": len(answered) - labelled, "left": left}
 
@@ -268,6 +306,7 @@ class Sitting:
             "last": [*answered][-1] if answered else None,
             "asks": [asdict(ask) for ask in self.asks],
             "place": place,
+            "again": len(self._to_show_again(answered)) if place in answered else 0,
             "longest_note": LONGEST_NOTE,
         }
         if place is None:

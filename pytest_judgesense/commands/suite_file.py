@@ -16,7 +16,7 @@ from pytest_judgesense.measures.bar import NO_REGRESSION
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.registry import FirstCheck
-from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedComparison
+from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedGate
 
 _FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
 _REPLICATES: Final = 3
@@ -118,42 +118,68 @@ def asked_words(table: Mapping[str, Any], items: int) -> str:
 def compared_words(table: Mapping[str, Any], sizes: Sequence[int], labelled: int) -> Iterator[str]:
     """What the checks of `no_regression` are about, and what losses they find, in lines.
 
-    For a judge of which nothing is known but `ASSUMED_RATE`, by `PlannedComparison`.
+    For a judge of which nothing is known but `ASSUMED_RATE`, by `PlannedGate`.
 
     Args:
         table: of the suite.
         sizes: items of each cluster.
-        labelled: number of items with a label.
+        labelled: number of items with a label, or with grades of people that a check is about.
     """
     yield "Compared with the version before by --judge-baseline git:REF, and skipped without one."
-    items, compared = sum(sizes), table["checks"][NO_REGRESSION.name]
-    orders = 2 if "orders" in table["design"] else 1
-    calls = table["design"]["replicates"] * len(table["templates"]) * orders
-    about = {
-        SIDE_BIAS.name: (items, f"the first slot wins more often, on {items} pairs"),
-        AGREEMENT.name: (labelled, f"on {labelled} labels"),
-    }
-    chances_by_measure = []
-    for entry in compared:
-        number, words = about.get(entry["measure"], (0, ""))
-        clusters = round(len(sizes) * number / items)
-        if clusters < 2:
-            continue
-        planned = PlannedComparison(
-            *(ASSUMED_RATE, ASSUMED_CORRELATION, calls * number, clusters),
-            *(entry["margin"], len(compared)),
-            unseen=entry["measure"] != SIDE_BIAS.name,
-        )
-        chances = " and ".join(f"{planned.chance(loss):.0%}" for loss in _LOSSES)
-        chances_by_measure.append(f"  {entry['measure']}: {chances} ({words})")
-    if chances_by_measure:
-        yield "Of losses of 10 and of 20 points so many are found (one within the margin may pass):"
-        yield from chances_by_measure
+    if not labelled:
+        yield "Without labels no check here sees whether the judge is right."
+    margins = {entry["measure"]: entry["margin"] for entry in table["checks"][NO_REGRESSION.name]}
+    whole = "items" if max(sizes) == 1 else "clusters"
+    lines = list(_losses_found(table, sizes, labelled, margins, f"on whole {whole}"))
+    if lines:
+        yield f"Of losses of 10 and of 20 points so many are found, scattered and on whole {whole}"
+        yield "(one within the margin may pass):"
+        yield from lines
         yield (
             f"if {ASSUMED_RATE:.0%} of the verdicts are right, with a correlation of "
-            f"{ASSUMED_CORRELATION:g} within an item; Holm over {len(compared)}."
+            f"{ASSUMED_CORRELATION:g} within {'an item' if whole == 'items' else 'a cluster'}; "
+            f"Holm over {len(margins)}."
         )
     yield f"For your own judge, once it is recorded: judgesense plan {table['name']}"
+
+
+def _losses_found(
+    table: Mapping[str, Any],
+    sizes: Sequence[int],
+    labelled: int,
+    margins: Mapping[str, float],
+    on_whole: str,
+) -> Iterator[str]:
+    """The chances of finding each of `_LOSSES`, a line for each measure that loses."""
+    gate = PlannedGate(
+        tuple(sizes),
+        labelled,
+        wordings=len(table["templates"]),
+        replicates=table["design"]["replicates"],
+        pairs="orders" in table["design"],
+        bias=margins.get(SIDE_BIAS.name),
+        agreement=margins.get(AGREEMENT.name),
+        repeats=margins.get(REPEAT_FLIP_RATE.name),
+    )
+    kinds = (False, True)
+    if gate.bias is not None:
+        found = [[gate.first_slot(loss, whole=of).bias for loss in _LOSSES] for of in kinds]
+        about = f"the first slot wins more often, on {sum(sizes)} pairs"
+        yield from _chances_line(SIDE_BIAS.name, found, on_whole, about)
+    if gate.agreement is not None:
+        found = [[gate.wrong(loss, whole=of).agreement for loss in _LOSSES] for of in kinds]
+        yield from _chances_line(AGREEMENT.name, found, on_whole, f"on {labelled} labels")
+
+
+def _chances_line(
+    name: str, chances: Sequence[Sequence[float | None]], on_whole: str, about: str
+) -> Iterator[str]:
+    """The chances of scattered losses and of those on whole items; none where they are not known"""
+    scattered, whole = (
+        " and ".join(f"{chance:.0%}" for chance in of if chance is not None) for of in chances
+    )
+    if scattered:
+        yield f"  {name}: {scattered}, {on_whole} {whole} ({about})"
 
 
 def _single(sizes: Sequence[int]) -> list[float]:

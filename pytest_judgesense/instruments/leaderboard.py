@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pytest_judgesense import shown_change
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, Observations, find_estimate, number_text
 from pytest_judgesense.layout import indented, row
@@ -288,7 +289,7 @@ def ends_text(of: TableRow) -> str:
     """The ends of an interval; empty if there is none."""
     if of["lower"] is None:
         return ""
-    return f"[{number_text(of['lower'])}, {number_text(of['upper'])}]"
+    return shown_change.ends_text((of["lower"], of["upper"]))
 
 
 def _beside(of: TableRow) -> dict[str, str]:
@@ -354,8 +355,12 @@ def _pair_words(of: TableRow) -> str:
         return f"{names}: no cluster that both were asked"
     if not of["clusters_that_differ"]:
         return f"{names}: alike in all {of['clusters']} clusters"
-    differ = f"{names}: differ by {of['difference']:+.3f} {ends_text(of)}".rstrip()
-    return f"{differ}, p {of['p']:.3g}{'' if of['told_apart'] else ', no clear difference'}"
+    ends = None if of["lower"] is None else (of["lower"], of["upper"])
+    change = shown_change.ShownChange(of["difference"], ends)
+    numbers = f"{f'{change.value:+.3f} {ends_text(of)}'.rstrip()}, p {of['p']:.3g}"
+    if of["told_apart"] and change.is_shown:
+        return f"{names}: differ by {numbers}"
+    return f"{names}: {numbers}, no clear difference"
 
 
 def brief(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:

@@ -43,6 +43,7 @@ from pytest_judgesense.errors import (
     BodyTooLarge,
     JudgeError,
     JudgesenseError,
+    LimitReached,
     UsageError,
     reason_of,
     unset_variable,
@@ -90,7 +91,7 @@ from pytest_judgesense.judges.usage import fault_of_api, function_reply, is_cut_
 from pytest_judgesense.layout import excerpt
 from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Usage
+from pytest_judgesense.trial import Failed, RequestCount, Usage
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.transport import Connections
@@ -428,12 +429,17 @@ class RecordingClient(Client):
             scope.most_bytes = self._spec.max_body_bytes
             if function:
                 scope.fault_of = fault_of_api
-            for call in in_turn(course, answers):
-                if function:
-                    calls.append(await function.call_of(call))
-                    answers.append(await self._returned(function, scope, call, calls[-1]))
-                else:
-                    answers.append(await self._answered(scope, call))
+            try:
+                for call in in_turn(course, answers):
+                    if function:
+                        calls.append(await function.call_of(call))
+                        answers.append(await self._returned(function, scope, call, calls[-1]))
+                    else:
+                        answers.append(await self._answered(scope, call))
+            except LimitReached as limit:
+                before = (answer.requests for answer in answers)
+                limit.requests = RequestCount.summed((*before, limit.requests))
+                raise
             answer = joined(answers, call)
             if function:
                 self._record_return(scope, answer, calls)
@@ -498,7 +504,11 @@ class RecordingClient(Client):
             scope.edits = call.edits
             booking = _Booking(book, first_is_booked=scope.anew)
             scope.permit = booking.permit
-            answer = await function.run(scope, _fields_of(call), request)
+            try:
+                answer = await function.run(scope, _fields_of(call), request)
+            except LimitReached as limit:
+                limit.requests = RequestCount(booking.booked)
+                raise
             answer = replace(answer, sent=booking.booked)
             if scope.intercepted:
                 UNSEEN.has_asked(self._spec)

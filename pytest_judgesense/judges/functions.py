@@ -284,13 +284,13 @@ def refuse_one_wording(
     if binding is None or not _WORDING.isdisjoint(binding.fields.values()):
         return
     raise UsageError(
-        f"{', '.join(names)} of suite {suite.name} compares wordings, and judge {judge.name!r} "
+        f"{listed(names)} of suite {suite.name} compares wordings, and judge {judge.name!r} "
         "takes none",
         found=f"{shown(function, judge.model)}, the same call under each of "
         f"{len(suite.templates)} wordings",
         expected=f"a parameter {TEMPLATE} (the wording's text) or {TEMPLATE_ID}, or a function of "
         "the messages",
-        remedy=f"add one to the function, or take {', '.join(names)} out of the suite",
+        remedy=f"add one to the function, or take {listed(names)} out of the suite",
     )
 
 

@@ -28,7 +28,7 @@ from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer, refusal
-from pytest_judgesense.trial import Failed, Trial
+from pytest_judgesense.trial import Failed, RequestCount, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,7 @@ class AskedTrials:
         lines = list(_lines(file))
         self._notices = {line["notice"]: None for line in lines if "notice" in line}
         self._asked = {line["trial"]: AskedTrial(**line) for line in lines if "trial" in line}
+        self._cut = {line["cut"]: RequestCount(*line["sent"]) for line in lines if "cut" in line}
 
     @property
     def failed(self) -> frozenset[str]:
@@ -134,6 +135,21 @@ class AskedTrials:
         self._asked[trial] = record
         if self._file is not None:
             self._write(asdict(record))
+
+    def add_cut(self, trial: str, requests: RequestCount) -> None:
+        """Note the requests that were sent for a trial which a limit of the user has cut."""
+        if requests.sent:
+            self._cut[trial] = requests
+            self._write({"cut": trial, "sent": requests})
+
+    @property
+    def requests(self) -> dict[str, RequestCount]:
+        """By trial, the requests that the session has sent, with or without an answer."""
+        answered = {
+            id_: RequestCount(record.sent, record.retried, record.timed_out)
+            for id_, record in self._asked.items()
+        }
+        return self._cut | answered
 
     def noted(self, notices: Iterable[str]) -> tuple[str, ...]:
         """The session's notices about this cassette so far, with ``notices`` added."""

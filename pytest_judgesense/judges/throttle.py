@@ -665,9 +665,13 @@ class Throttle:
             finally:
                 await self._give_turn()
 
-        last = await attempt()
-        if _worth_a_retry(last):
-            last = await self._retried(last, attempt)
+        try:
+            last = await attempt()
+            if _worth_a_retry(last):
+                last = await self._retried(last, attempt)
+        except LimitReached as limit:
+            limit.requests = RequestCount(sent, max(sent - 1, 0), timed_out)
+            raise
         self._failures = 0 if last.kind in ("answer", "fail") else self._failures + 1
         return replace(last, sent=sent, timed_out=timed_out)
 

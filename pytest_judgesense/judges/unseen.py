@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.scope import held
-from pytest_judgesense.errors import StaleRecording
+from pytest_judgesense.errors import StaleRecording, listed
 from pytest_judgesense.judges.opened_files import OPENED
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
 
@@ -185,7 +185,7 @@ def from_cache(
         found=f"an answer from a cache, most likely{where}",
         expected="the requests of the judge: those that are recorded are kept",
         remedy="turn the cache off, or empty it, and run again; if the judge asks nobody any more, "
-        f"delete {', '.join(map(str, paths))}",
+        f"delete {listed(paths)}",
     )
 
 

@@ -2,7 +2,8 @@
 
 A calibration holds no text and no id: by label and verdict it has the number of calls in each
 cluster, and clusters are numbers. From it `stats.rogan_gladen` computes the same recalls, with the
-same errors over clusters, as from the judgments.
+same errors over clusters, as from the judgments. Where replies have confidences, a calibration
+holds them: they tell whether other outputs are as hard to judge (`stats.mixture_fit`).
 
 A call without a verdict counts as a verdict of no class, there and among the verdicts that are
 corrected; a call without a reply has no part. Of pairs the classes are contents, and a tie that is
@@ -14,17 +15,23 @@ chose, for the judge's verdict or a doubt, they are others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from math import nan
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.limits import limits
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.inputs import Clusters, NotEstimable
+from pytest_judgesense.stats.mixture_fit import Answers, MixtureFit, mixture_fit
 from pytest_judgesense.stats.rogan_gladen import CalibratedShare, calibrated_rate, calibrated_shares
 from pytest_judgesense.trial import TIE, Failed, Judgment
 
 CONTENTS: Final = ("1", "2")
+# Of confidences in a file.
+_DECIMALS: Final = 6
+# Probabilities of a log may be rounded sums.
+_MOST: Final = 1 + 1e-9
 # How the labelled items were drawn, where recalls carry over to others: by chance, or all.
 _CARRIES_OVER: Final = ("random", "all")
 _NOT_CARRIED_OVER: Final[Mapping[str | None, str]] = {
@@ -43,11 +50,63 @@ class ConfusedCalls(NamedTuple):
     Attributes:
         verdict: ``None`` for a reply without one.
         calls: their number by cluster.
+        confidences: of those of them that have one, by cluster, in ascending order.
     """
 
     label: str
     verdict: str | None
     calls: Mapping[int, int]
+    confidences: Mapping[int, tuple[float, ...]] = {}
+
+    def to_plain(self) -> dict[str, Any]:
+        """The calls as JSON values; without confidences there are none in it."""
+        plain: dict[str, Any] = {
+            "label": self.label,
+            "verdict": self.verdict,
+            "calls": {str(cluster): calls for cluster, calls in self.calls.items()},
+        }
+        if self.confidences:
+            plain["confidences"] = {
+                str(cluster): list(numbers) for cluster, numbers in self.confidences.items()
+            }
+        return plain
+
+    @classmethod
+    def of_plain(cls, value: Mapping[str, Any]) -> ConfusedCalls:
+        """The calls of a datasheet's file.
+
+        Raises:
+            ValueError: a confidence is outside [0, 1], or there are more than calls.
+        """
+        calls = {int(cluster): count for cluster, count in value["calls"].items()}
+        confidences = {
+            int(cluster): tuple(sorted(numbers))
+            for cluster, numbers in value.get("confidences", {}).items()
+        }
+        stated = confidences.items()
+        if any(len(numbers) > calls.get(cluster, 0) for cluster, numbers in stated) or not all(
+            0 <= number <= 1 for number in chain.from_iterable(confidences.values())
+        ):
+            raise ValueError("calibration: a confidence from 0 to 1 for a call, or none")
+        return cls(value["label"], value["verdict"], calls, confidences)
+
+    def units(self) -> Iterator[_CalibratedCall]:
+        """The calls one by one; those with a confidence first."""
+        for cluster, calls in self.calls.items():
+            numbers = self.confidences.get(cluster, ())
+            for confidence in (*numbers, *[nan] * (calls - len(numbers))):
+                # Clusters of other outputs may be numbers too.
+                key = "calibration", cluster
+                yield _CalibratedCall(self.label, self.verdict, confidence, key)
+
+
+class _CalibratedCall(NamedTuple):
+    """A call with its label; ``confidence``: NaN where it has none."""
+
+    label: str
+    verdict: str | None
+    confidence: float
+    cluster: tuple[str, int]
 
 
 class Calibration(NamedTuple):
@@ -84,20 +143,12 @@ class Calibration(NamedTuple):
 
     def to_plain(self) -> dict[str, Any]:
         """The calibration as JSON values."""
-        confusion = [
-            {
-                "label": part.label,
-                "verdict": part.verdict,
-                "calls": {str(cluster): calls for cluster, calls in part.calls.items()},
-            }
-            for part in self.confusion
-        ]
         return {
             "labels": list(self.labels),
             "pairwise": self.pairwise,
             "orders": list(self.orders),
             "drawn": self.drawn,
-            "confusion": confusion,
+            "confusion": [part.to_plain() for part in self.confusion],
         }
 
     @classmethod
@@ -106,24 +157,17 @@ class Calibration(NamedTuple):
 
         Raises:
             ValueError: it has fewer than two labels, or more calls than a suite may have, or fewer
-                than one of a kind.
+                than one of a kind, or a confidence that is none.
         """
-        confusion = tuple(
-            ConfusedCalls(
-                part["label"],
-                part["verdict"],
-                {int(cluster): calls for cluster, calls in part["calls"].items()},
-            )
-            for part in value["confusion"]
-        )
         calibration = cls(
             tuple(value["labels"]),
             value["pairwise"],
             tuple(value["orders"]),
             value["drawn"],
-            confusion,
+            tuple(map(ConfusedCalls.of_plain, value["confusion"])),
         )
-        least = min((min(part.calls.values(), default=1) for part in confusion), default=1)
+        parts = calibration.confusion
+        least = min((min(part.calls.values(), default=1) for part in parts), default=1)
         if least < 1 or calibration.calls > limits().trials or len(calibration.classes) < 2:
             raise ValueError("calibration: two labels or more, and from 1 call on of each kind")
         return calibration
@@ -143,14 +187,8 @@ class Calibration(NamedTuple):
         """
         if self.drawn not in _CARRIES_OVER:
             return NotEstimable(_NOT_CARRIED_OVER[self.drawn])
-        units = [
-            (part.label, part.verdict, ("calibration", cluster))
-            for part in self.confusion
-            for cluster, calls in part.calls.items()
-            for _ in range(calls)
-        ]
         classes = self.classes
-        labels, old, old_clusters = zip(*units, strict=True) if units else ((), (), ())
+        labels, old, _, old_clusters = self._columns()
         if unlabelled := [label for label in classes if label not in labels]:
             return NotEstimable(
                 f"the recall of a label is known only from items of it, found none of "
@@ -180,10 +218,67 @@ class Calibration(NamedTuple):
         )
         return share if isinstance(share, NotEstimable) else {first: share}
 
+    def fit(
+        self,
+        verdicts: Sequence[str | None],
+        confidences: Sequence[float | None],
+        clusters: Clusters,
+        seed: int,
+    ) -> MixtureFit | NotEstimable:
+        """Whether answers on other items are a mix of those on the calibrated ones, by label.
+
+        Args:
+            verdicts: of each call; ``None`` for none.
+            confidences: as `confidence_of` gives them.
+            clusters: cluster of each call.
+            seed: of the draws.
+
+        Returns:
+            The fit; `NotEstimable` where it cannot be tested.
+        """
+        labels, old, old_confidences, old_clusters = self._columns()
+        stated = [nan if confidence is None else confidence for confidence in confidences]
+        return mixture_fit(
+            new=Answers(verdicts, stated, clusters),
+            calibration=Answers(old, old_confidences, old_clusters),
+            labels=labels,
+            seed=seed,
+        )
+
+    def _columns(self) -> _Columns:
+        """All calls: labels, verdicts, confidences and clusters."""
+        calls = [call for part in self.confusion for call in part.units()]
+        columns = zip(*calls, strict=True) if calls else ((), (), (), ())
+        return _Columns(*map(tuple, columns))
+
+
+class _Columns(NamedTuple):
+    """The fields of all calls of a calibration."""
+
+    labels: tuple[str, ...]
+    verdicts: tuple[str | None, ...]
+    confidences: tuple[float, ...]
+    clusters: tuple[tuple[str, int], ...]
+
 
 def answer_of(judgment: Judgment) -> str | None:
     """What a label is compared with: the content that the verdict selects, else the verdict."""
     return judgment.verdict if judgment.chosen is None else judgment.chosen
+
+
+def confidence_of(judgment: Judgment) -> float | None:
+    """How sure the judge is of its verdict, from 0 to 1; ``None`` where nothing says it.
+
+    What the reply states (`Judgment.detail`), else the probability of the verdict.
+    """
+    if judgment.verdict is None:
+        return None
+    stated = (judgment.detail or {}).get("confidence")
+    probability = (judgment.probabilities or {}).get(judgment.verdict)
+    for number in (stated, probability):
+        if isinstance(number, int | float) and 0 <= number <= _MOST:
+            return round(min(1.0, number), _DECIMALS)
+    return None
 
 
 def calibration_of(cell: Cell) -> Calibration | None:
@@ -199,14 +294,18 @@ def calibration_of(cell: Cell) -> Calibration | None:
         return None
     numbers: dict[str, int] = {}
     confused: dict[tuple[str, str | None], dict[int, int]] = {}
+    confidences: dict[tuple[str, str | None], dict[int, list[float]]] = {}
     for judgment in cell.judgments:
         trial = judgment.trial
         left_out = trial.picked and design.labelled != "chosen"
         if trial.label is None or left_out or isinstance(judgment.outcome, Failed):
             continue
         cluster = numbers.setdefault(trial.cluster, len(numbers))
-        of_pair = confused.setdefault((trial.label, answer_of(judgment)), {})
+        pair = trial.label, answer_of(judgment)
+        of_pair = confused.setdefault(pair, {})
         of_pair[cluster] = of_pair.get(cluster, 0) + 1
+        if (confidence := confidence_of(judgment)) is not None:
+            confidences.setdefault(pair, {}).setdefault(cluster, []).append(confidence)
     all_labelled = all(trial.label is not None for trial in trials)
     return Calibration(
         labels=CONTENTS if design.pairwise else design.labels,
@@ -214,9 +313,13 @@ def calibration_of(cell: Cell) -> Calibration | None:
         orders=tuple(sorted({trial.order for trial in trials})),
         drawn=design.labelled or ("all" if all_labelled else None),
         confusion=tuple(
-            ConfusedCalls(label, verdict, calls)
-            for (label, verdict), calls in sorted(
+            ConfusedCalls(*pair, calls, _ascending(confidences.get(pair, {})))
+            for pair, calls in sorted(
                 confused.items(), key=lambda entry: (entry[0][0], entry[0][1] or "")
             )
         ),
     )
+
+
+def _ascending(confidences: Mapping[int, Sequence[float]]) -> dict[int, tuple[float, ...]]:
+    return {cluster: tuple(sorted(numbers)) for cluster, numbers in confidences.items()}

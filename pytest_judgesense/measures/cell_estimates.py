@@ -61,4 +61,4 @@ def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:
     estimated = {name for name, _ in places}
     for measure in measures:
         if measure.name not in estimated and not measure.soft:
-            raise wrong(measure, f"none of it, but of: {', '.join(estimated) or 'nothing'}")
+            raise wrong(measure, f"none of it, but of: {listed(estimated) or 'nothing'}")

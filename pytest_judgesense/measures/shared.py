@@ -12,6 +12,7 @@ from typing import Final
 
 from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
+from pytest_judgesense.shown_change import ShownChange
 from pytest_judgesense.trial import Design, Judgment
 
 _POSITIONAL: Final = Evidence("pairs won by a slot")
@@ -138,6 +139,16 @@ MARGIN_TO_FLIP: Final = EXPECTED_SHARE._replace(
     name="margin_to_flip",
     meaning="how far the likeliest verdict stands above the second, in log-odds",
 )
+
+
+def _position_sentence(estimate: Estimate) -> str:
+    moves = "the position moves the preference, in log-odds"
+    neither = "the position does not visibly move the preference, in log-odds"
+    return ShownChange.of(estimate).sentence(
+        above=moves, below=moves, neither=neither, text_of=compact
+    )
+
+
 SOFT_POSITION_EFFECT: Final = Measure(
     "soft_position_effect",
     "lower",
@@ -147,7 +158,7 @@ SOFT_POSITION_EFFECT: Final = Measure(
     bounds=(0.0, 14.0),
     margin=0.2,
     evidence=Evidence("pairs that lean most to a slot"),
-    sentence="the position moves the preference by {value} in log-odds",
+    phrased=_position_sentence,
     soft=True,
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from pytest_judgesense.plugin.cassette_files import Recordings
 from pytest_judgesense.plugin.results import MeasuredPart, Results
 from pytest_judgesense.plugin.screen import tables_shown
 from pytest_judgesense.plugin.settings import Settings
-from pytest_judgesense.trial import Failed
+from pytest_judgesense.trial import Failed, RequestCount
 
 if TYPE_CHECKING:
     from pytest_judgesense.live_sessions import JudgeTotals
@@ -54,6 +54,7 @@ class Collected:
         self._luck: dict[tuple[str, str], dict[str, str | None]] = {}
         self._against: dict[tuple[str, str], tuple[str, ...]] = {}
         self._questions: Counter[str] = Counter()
+        self._unmeasured: dict[str, dict[str, RequestCount]] = {}
         self._last_secrets = Results()
         self.verified: list[Verification] = []
         self.shard: list[str] = []
@@ -87,6 +88,10 @@ class Collected:
         self._questions["made" if answer.made else "replayed"] += 1
         self._questions["failed"] += isinstance(answer.reply, Failed)
 
+    def add_unmeasured(self, judge: str, requests: Mapping[str, RequestCount]) -> None:
+        """Count the requests that were sent, by trial, for what ended in an error."""
+        self._unmeasured.setdefault(judge, {}).update(requests)
+
     def cleaned(self, text: str) -> str:
         """``text`` without the credentials that this process has met."""
         return scrub(text, self.credentials.values)[0]
@@ -100,7 +105,9 @@ class Collected:
             shard=tuple(self.shard),
             notes=tuple(map(self.cleaned, self.notes)),
             questions=dict(self._questions),
+            unmeasured=self._unmeasured,
         )
+        self._unmeasured = {}
         for collected in (self.verified, self.shard, self.notes, self._questions):
             collected.clear()
         return self._with_secrets(results)

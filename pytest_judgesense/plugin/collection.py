@@ -16,6 +16,7 @@ from pytest_judgesense.errors import (
     JudgesenseError,
     UsageError,
     harmless,
+    listed,
     printable,
 )
 from pytest_judgesense.judges.resolving import comes_along
@@ -59,7 +60,7 @@ def builtin_items(session: pytest.Session, argument: BuiltinArgument) -> Iterato
     if argument.names and items and not matching:
         raise usage_error(
             f"not found: {wanted}\n(no such name among: "
-            + ", ".join(item.nodeid.removeprefix(argument.nodeid + "::") for item in items)
+            + listed(item.nodeid.removeprefix(argument.nodeid + "::") for item in items)
             + ")"
         )
     yield from matching

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.plugin.cassette_files import Recordings
     from pytest_judgesense.plugin.results import MeasuredPart, Results
     from pytest_judgesense.plugin.session import Session
+    from pytest_judgesense.trial import RequestCount
 
 
 class Receiver:
@@ -35,6 +36,7 @@ class Receiver:
         verified: by judge and suite, what asking again has shown.
         shard: lines about a recorded shard, each once.
         questions: how often tests asked their judge directly.
+        unmeasured: the requests of what ended in an error, by judge and trial.
         removed: names of the credentials that were removed from what was recorded.
         skipped: names of those that were not, each with the reason.
         was_interrupted: whether Ctrl-C or a signal ended the session.
@@ -47,6 +49,7 @@ class Receiver:
         self.verified: dict[tuple[str, str], Verification] = {}
         self.shard: dict[str, None] = {}
         self.questions: Counter[str] = Counter()
+        self.unmeasured: dict[tuple[str, str], RequestCount] = {}
         self.removed: set[str] = set()
         self.skipped: dict[str, str] = {}
         self.was_interrupted = False
@@ -131,6 +134,8 @@ class Receiver:
         self.verified |= {(fresh.judge, fresh.suite): fresh for fresh in results.verified}
         self.shard |= dict.fromkeys(results.shard)
         self.questions.update(results.questions)
+        for judge, requests in results.unmeasured.items():
+            self.unmeasured |= {(judge, trial): count for trial, count in requests.items()}
         self.removed.update(results.removed)
         self.skipped |= results.skipped
         self._recorded.update(map(Path, results.recorded))

@@ -86,6 +86,7 @@ class Results:
         shard: lines about a recorded shard.
         notes: lines for the screen, of a worker, which has none.
         questions: how often tests asked their judge directly: made, replayed and failed.
+        unmeasured: the requests of what ended in an error, by judge and trial.
         removed: names of the credentials that were removed from what was recorded.
         skipped: names of those that were not, each with the reason.
         recorded: the files that the process has recorded into.
@@ -96,6 +97,7 @@ class Results:
     shard: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     questions: Mapping[str, int] = field(default_factory=dict)
+    unmeasured: Mapping[str, Mapping[str, RequestCount]] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
     recorded: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_judgesense.errors import JudgesenseError, UsageError
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed
 from pytest_judgesense.plugin.messages import usage_error
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.pytest_ini import pytest_options
@@ -53,7 +53,7 @@ def refuse_narrowed(config: pytest.Config, settings: Settings) -> None:
             return  # the checks that compare say why
     error = UsageError(
         f"pytest's ini file leaves out what it did not leave out at {settings.revision}",
-        found="; ".join(left_out),
+        found=listed(left_out),
         expected="the choice of then: what is left out is not compared",
         remedy="type it on the command line, or change it in a separate commit",
     )

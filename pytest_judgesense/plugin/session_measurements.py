@@ -300,6 +300,8 @@ class Measurements:
             except JudgesenseError as raised:
                 if isinstance(raised, LimitReached):
                     self.recordings.keep_unfinished(cassettes.values())
+                for path in cassettes.values():
+                    self._collected.add_unmeasured(judge.slug, self._session.on(path).requests)
                 kinds = self.registry.forms
                 error = self.recordings.with_what_is_recorded(raised, judge, suite, kinds)
                 self._session.note_error(error, *key)

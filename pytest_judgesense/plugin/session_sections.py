@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pytest_judgesense.datasheet import Calls
 from pytest_judgesense.errors import printable
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.layout import indented, within
@@ -68,7 +69,8 @@ class SessionSections:
                 *self._lines_on_baseline(),
                 *self._lines_on_secrets(),
             )
-            beside = (*self._lines_on_questions(), *self._lines_on_luck(), *notes)
+            calls = (*self._lines_on_questions(), *self._lines_on_unmeasured())
+            beside = (*calls, *self._lines_on_luck(), *notes)
             shown["judge datasheet"] += map(printable, beside)
         return shown
 
@@ -91,6 +93,16 @@ class SessionSections:
             words = [f"{counts['made']:,} made", f"{counts['replayed']:,} replayed"]
             words += [f"{counts['failed']:,} failed"] * bool(counts["failed"])
             yield f"calls by judge.ask, beside those of the suites: {', '.join(words)}"
+
+    def _lines_on_unmeasured(self) -> Iterator[str]:
+        """The calls of trials that no datasheet counts, for their suites ended in errors."""
+        counted = {
+            (part.sheet.judge, trial) for part in self._receiver.parts for trial in part.asked
+        }
+        left = self._receiver.unmeasured.keys() - counted
+        if left:
+            calls = Calls().asking([self._receiver.unmeasured[key] for key in left])
+            yield f"calls for what was not measured: {', '.join(calls.sent_words)}"
 
     def _lines_on_luck(self) -> list[str]:
         """The chance of a failure by luck, of the checks that every process has evaluated."""

@@ -41,7 +41,7 @@ SCHEMA: Final = "judgesense/datasheet/1"
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has judgments, and has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(
-    ("at", "each", "observations", "folded_units", "reach", "anew", "cell")
+    ("at", "each", "observations", "folded_units", "reach", "skipped_labels", "anew", "cell")
 )
 # Of a check with a bar alone, and of one that compares with no baseline and no sessions.
 _LEFT_OUT: Final = frozenset(("limit", "against", "over", "reasoning_tokens", "sent", "timed_out"))
@@ -206,6 +206,7 @@ class _ConfusedCalls(TypedDict):
     label: str
     verdict: str | None
     calls: dict[str, int]
+    confidences: NotRequired[dict[str, list[_Number]]]
 
 
 @_Form

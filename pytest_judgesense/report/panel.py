@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_judgesense.errors import listed
 from pytest_judgesense.estimate import Clustered, compact
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
@@ -45,8 +46,9 @@ def sentences(panel: JudgePanel) -> Iterator[str]:
         yield f"left out: {of.left_out:,} trials that not every judge was asked and replied to"
     if panel.later_labels:
         yield (
-            f"{panel.later_labels:,} labels came after the first vote: if people saw votes, errors "
-            "are missed and the error below is not bounded; label blind"
+            f"{panel.later_labels:,} label{'s' * (panel.later_labels != 1)} came after the first "
+            "vote: if people saw votes, errors are missed and the error below is not bounded; "
+            "label blind"
         )
     yield from _worth(panel)
     yield from _decided(panel)
@@ -66,7 +68,7 @@ def _worth(panel: JudgePanel) -> Iterator[str]:
     if len(worth.counted) < len(names):
         alike = [name for place, name in enumerate(names) if place not in worth.counted]
         what = "errors" if panel.by_errors else "verdicts"
-        yield f"not counted, {what} alike on all items outside one cluster: {', '.join(alike)}"
+        yield f"not counted, {what} alike on all items outside one cluster: {listed(alike)}"
     if not panel.by_errors:
         yield (
             "without labels verdicts are correlated, and judges that are right together look as "

@@ -76,7 +76,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, NamedTuple, TypeAlias
@@ -93,12 +93,13 @@ _Ends: TypeAlias = tuple[float, float]
 # From a coverage, and how many times the clusters there are, to the ends of an interval.
 _Interval: TypeAlias = Callable[[float, float], _Ends]
 
-_EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
+EXACT_CLUSTERS: Final = 400  # more than these that differ: the normal limit of the swaps
 _POWER: Final = 0.8  # with which so many clusters settle it
 _CLOSE: Final = 0.01  # of the number of clusters
 _LEVEL: Final = 0.05  # of a one-sided bound that is shown, and of a family of tests
 _NO_SPREAD: Final = 1e-12  # of pseudo-values: rounding
 _DECIMALS: Final = 4  # of pseudo-values as shares
+_HALVINGS: Final = 30  # of a level: to 5e-10
 _STEPS: Final = 10_000  # in which pseudo-values are counted, all of them together
 
 
@@ -154,17 +155,21 @@ class Difference:
         """
         low, high = self.ends(1 - 2 * _LEVEL)
         if (low > 0) != (better.p <= _LEVEL):
-            low = self._end_of_test(self.p_better, better.alpha)
+            low = end_of_test(self.value, self.p_better, better.alpha)
         if (high < 0) != (worse.p <= _LEVEL):
-            high = self._end_of_test(self.p_worse, worse.alpha)
+            high = end_of_test(self.value, self.p_worse, worse.alpha)
         return min(low, self.value), max(high, self.value)
 
-    def _end_of_test(self, p: float, alpha: float) -> float:
-        """The end, on the side of 0, of what a test with this p-value leaves open at ``alpha``."""
-        reached = float(ndtri(1 - p))
-        if reached <= 0:
-            return 0.0  # the test saw nothing
-        return self.value * (1 - float(ndtri(1 - alpha)) / reached)
+    def by_bounds(self) -> Difference:
+        """The same with the p-values at which its own bounds reach 0.
+
+        They hold for two judges too, of which nobody says that swapping them changes nothing.
+        """
+        return replace(
+            self,
+            p_worse=_level_reached(lambda alpha: self.upper(alpha) < 0),
+            p_better=_level_reached(lambda alpha: self.lower(alpha) > 0),
+        )
 
     def at_worst(self, worst: Difference | None) -> Difference:
         """The same with the lower bound, and the p-value of "not better", of a worse case."""
@@ -186,6 +191,21 @@ class Difference:
             return min(low, other.interval(coverage, times)[0]), high
 
         return replace(self, interval=interval, p_better=max(self.p_better, other.p_better))
+
+    def over(self, cases: Sequence[Difference]) -> Difference:
+        """The same with the farthest bounds and the largest p-values of all cases that may hold."""
+        every = (self, *cases)
+
+        def interval(coverage: float, times: float) -> _Ends:
+            ends = [case.interval(coverage, times) for case in every]
+            return min(low for low, _ in ends), max(high for _, high in ends)
+
+        return replace(
+            self,
+            interval=interval,
+            p_worse=max(case.p_worse for case in every),
+            p_better=max(case.p_better for case in every),
+        )
 
     def clusters_to_clear(self, target: float, alpha: float) -> int | None:
         """Clusters whose one-sided bound clears ``target`` with a probability of 80%.
@@ -225,6 +245,50 @@ class Adjusted(NamedTuple):
 
     p: float
     alpha: float
+
+
+def _level_reached(excludes_zero: Callable[[float], bool]) -> float:
+    """The lowest level at which a bound excludes 0; 1 where it does so at none below one half."""
+    low, high = 0.0, 0.49  # at one half there is no interval
+    if not excludes_zero(high):
+        return 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if excludes_zero(middle) else (middle, high)
+    return high
+
+
+def end_of_test(value: float, p: float, alpha: float) -> float:
+    """The end, on the side of 0, of what a one-sided test leaves open at ``alpha``.
+
+    Args:
+        value: that was seen.
+        p: its p-value, not adjusted.
+        alpha: the level of the test; in a family that of its step.
+    """
+    reached = float(ndtri(1 - p))
+    if reached <= 0:
+        return 0.0  # the test saw nothing
+    return value * (1 - float(ndtri(1 - alpha)) / reached)
+
+
+def agreeing_ends(
+    value: float, ends: _Ends, p: float, adjusted: Adjusted, level: float = _LEVEL
+) -> _Ends:
+    """The ends of an interval that hold 0 exactly where a two-sided test does not reject.
+
+    Args:
+        value: that was seen.
+        ends: of its interval, which keeps the end that lies away from 0.
+        p: the two-sided p-value of the test.
+        adjusted: the same in its family.
+        level: of the family.
+    """
+    low, high = ends
+    if (low > 0 or high < 0) == (adjusted.p <= level):
+        return ends
+    end = end_of_test(value, p / 2, adjusted.alpha / 2)
+    return (min(end, value), high) if value > 0 else (low, max(end, value))
 
 
 def paired_difference(
@@ -329,7 +393,7 @@ def _swap_p(totals: ArrayLike, *, alone: bool = False, near: int = 0) -> tuple[f
     whole = whole[whole != 0]
     score = float(whole.sum()) / math.sqrt(max(1.0, float((whole**2).sum())))
     normal = float(ndtr(score)), float(ndtr(-score))
-    if whole.size > _EXACT_CLUSTERS:
+    if whole.size > EXACT_CLUSTERS:
         return normal
     # chance[s]: probability that the clusters so far which count as worse add up to s.
     chance = np.ones(1)
@@ -397,6 +461,10 @@ class ClusteredShare(NamedTuple):
         return 2 * gained - (self.sizes - weight * other.sizes), self.sizes + weight * other.sizes
 
 
+def _totals(*shares: ClusteredShare) -> Iterator[float]:
+    return (total for share in shares for total in share.totals.tolist())
+
+
 def folded_difference(
     old: ClusteredShare, new: ClusteredShare, each: float | None = None
 ) -> Difference | None:
@@ -410,8 +478,9 @@ def folded_difference(
     Returns:
         The difference of the distances; ``None`` with fewer than two clusters that have units.
     """
-    if (old.value, new.value) < (0.5, 0.5):
-        old, new = old.mirrored, new.mirrored
+    sides = (old, new), (old.mirrored, new.mirrored)
+    # Of two that lie at 1/2 themselves the clusters tell which, whatever the slots are called.
+    old, new = max(sides, key=lambda side: (*(of.value for of in side), *_totals(*side)))
     there = old.sizes + new.sizes > 0
     if there.sum() < 2:
         return None

@@ -61,7 +61,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pytest_judgesense.stats.bisection import GroupSearch, VerdictByItem, begin_between
-from pytest_judgesense.stats.comparison import holm
+from pytest_judgesense.stats.comparison import end_of_test, holm
 from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.inputs import LEVEL, Clusters, cluster_codes, cluster_sums
 from pytest_judgesense.stats.permutation import p_of_exchange
@@ -72,6 +72,7 @@ NO_REPLY, NO_VERDICT = -1, 0
 _Codes: TypeAlias = NDArray[np.intp]
 _Bounds: TypeAlias = Callable[[float], tuple[float, float]]
 
+_ALPHA: Final = 0.05  # of a family of tests
 WORTH_ASKING_AGAIN: Final = 0.1  # a p-value of the first asking; above any level that is tested
 TOGETHER: Final = 3  # replies an item without all parts that are not noticed
 DROPPED_AT: Final = 0.10  # the upper bound of an effect with which a part may be dropped
@@ -94,6 +95,7 @@ class PartLeftOut:
         no_verdict: share of the replies without the part that are no verdict.
         no_verdict_whole: share of the replies of the whole prompt that are none.
         p_form: p-value of no more replies without a verdict; ``p_form_adjusted``: by Holm.
+        alpha: level of the step of Holm's adjustment at which ``p`` was tested.
     """
 
     items: int
@@ -108,6 +110,19 @@ class PartLeftOut:
     p_form: float
     p_form_adjusted: float
     bounds: _Bounds | None = field(default=None, repr=False, compare=False)
+    alpha: float = _ALPHA
+
+    def decided(self) -> tuple[float, float] | None:
+        """The 95% interval of the effect, which excludes 0 exactly where verdicts move.
+
+        ``None`` with fewer than two clusters.
+        """
+        if self.bounds is None:
+            return None
+        low, high = self.bounds((1 + LEVEL) / 2)
+        if (low > 0) != (self.p_adjusted <= _ALPHA):
+            low = max(0.0, end_of_test(self.effect, self.p, self.alpha))
+        return min(low, self.effect), high
 
     def is_noticed(self, alpha: float = 0.05) -> bool:
         """Whether verdicts move without it, or more replies are none; alpha: of either family."""
@@ -150,7 +165,9 @@ def parts_left_out(
     moves = holm([1.0 if part is None else part.p for part in tested])
     forms = holm([1.0 if part is None else part.p_form for part in tested])
     return [
-        None if part is None else replace(part, p_adjusted=move.p, p_form_adjusted=form.p)
+        None
+        if part is None
+        else replace(part, p_adjusted=move.p, p_form_adjusted=form.p, alpha=move.alpha)
         for part, move, form in zip(tested, moves, forms, strict=True)
     ]
 

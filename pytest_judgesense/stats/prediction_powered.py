@@ -41,6 +41,11 @@ labelled whole lambda is 0.
 **Difference** of two systems: what clusters of one name add is subtracted before it is squared,
 where both had the same tasks.
 
+**Skipped units** were drawn, and whoever saw them gave no label; which ones is no chance. Theta is
+of the labels that are there. The lower end is the lowest of three samples: without these units, and
+with all of them labelled 0 or 1; the upper end is the highest. Of a difference the two systems go
+opposite ways. So whatever decides what is skipped, the interval covers as if nothing had been.
+
 If all units are labelled the result is that of the labels alone. With fewer than `FEWEST_LABELS`
 labels, or labels in fewer clusters than that, nothing is said: with 10 to 19 clusters of several
 labels the interval covers .86 where clusters are right or wrong as a whole.
@@ -55,14 +60,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.estimate import Clustered, SkippedLabels
 from pytest_judgesense.stats.clustered import at_level, clustered_proportion
 from pytest_judgesense.stats.inputs import (
     LEVEL,
@@ -77,6 +82,7 @@ METHOD: Final = "ppi-plus-four"
 FEWEST_LABELS: Final = 20
 
 _Floats: TypeAlias = NDArray[np.float64]
+_WORST: Final = (0.0, 1.0)  # labels that a skipped unit may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +94,14 @@ class LabelledSample:
         labels: of each unit what people say, 0 or 1 or a share between; NaN where nobody was asked.
         clusters: cluster of each unit.
         strata: stratum of each unit, if labels were drawn by strata; all of one by default.
+        skipped: whether each unit was drawn to be labelled and got no label; none by default.
     """
 
     verdicts: ArrayLike
     labels: ArrayLike
     clusters: Clusters
     strata: Sequence[Hashable] | NDArray[Any] | None = None
+    skipped: ArrayLike | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +110,16 @@ class CorrectedRate:
 
     Attributes:
         estimate: within [0, 1].
-        interval: its interval over clusters; ``clusters`` of it are those that have a label.
+        interval: its interval over clusters, with skipped units at their worst; ``clusters`` of it
+            are those that have a label.
         power_tuning: lambda, from 0 (labels alone) to 1 (each verdict counts whole).
         judge_rate: what the judge says: the mean verdict of all units, uncorrected.
         labels_only: the same rate from the labels alone.
         labels_only_interval: its interval.
         labels: units with a label.
         units: all units.
+        skipped: the skipped units, and the rate without them at their worst; ``None`` if there are
+            none.
     """
 
     estimate: float
@@ -119,6 +130,7 @@ class CorrectedRate:
     labels_only_interval: Clustered
     labels: int
     units: int
+    skipped: SkippedLabels | None = None
 
     @property
     def width_ratio(self) -> float:
@@ -132,10 +144,11 @@ class CorrectedDifference:
 
     Attributes:
         estimate: within [-1, 1].
-        interval: its interval over clusters.
+        interval: its interval over clusters, with skipped units at their worst.
         first: the rate of the first system alone.
         second: the rate of the second alone.
         judge_difference: the difference of the judge's own rates, uncorrected.
+        skipped: as of a rate, those of both systems.
     """
 
     estimate: float
@@ -143,6 +156,7 @@ class CorrectedDifference:
     first: CorrectedRate
     second: CorrectedRate
     judge_difference: float
+    skipped: SkippedLabels | None = None
 
 
 class LabelSums(NamedTuple):
@@ -274,10 +288,22 @@ def corrected_rate(sample: LabelledSample, *, level: float = LEVEL) -> Corrected
         than that, or where a stratum has fewer than two labels.
 
     Raises:
-        ValueError: lengths differ, or a verdict or a label is outside [0, 1].
+        ValueError: lengths differ, a verdict or a label is outside [0, 1], or a skipped unit has a
+            label.
     """
     units = _Units.of(sample)
-    return units.refused() or units.rate(level)
+    if refused := units.refused():
+        return refused
+    as_labelled = units.rate(level)
+    if not units.skipped.any():
+        return as_labelled
+    cases = [as_labelled, *(units.labelled_as(label).rate(level) for label in _WORST)]
+    return replace(
+        as_labelled,
+        interval=_enclosing([case.interval for case in cases], level),
+        labels_only_interval=_enclosing([case.labels_only_interval for case in cases], level),
+        skipped=_skipped(cases, int(units.skipped.sum())),
+    )
 
 
 def corrected_difference(
@@ -306,6 +332,23 @@ def corrected_difference(
     for name, units in zip(("first", "second"), samples, strict=True):
         if refused := units.refused():
             return NotEstimable(f"of the {name} system: {refused.reason}")
+    as_labelled = _difference(samples, paired=paired, level=level)
+    skipped = sum(int(units.skipped.sum()) for units in samples)
+    if not skipped:
+        return as_labelled
+    cases = [as_labelled]
+    for labels in (_WORST, _WORST[::-1]):
+        filled = [units.labelled_as(of) for units, of in zip(samples, labels, strict=True)]
+        cases.append(_difference(filled, paired=paired, level=level))
+    return replace(
+        as_labelled,
+        interval=_enclosing([case.interval for case in cases], level),
+        skipped=_skipped(cases, skipped),
+    )
+
+
+def _difference(samples: Sequence[_Units], *, paired: bool, level: float) -> CorrectedDifference:
+    """The difference of two samples that are not refused, without their skipped units."""
     rates = [units.rate(level) for units in samples]
     tuned = [power_tuned(units.sums()) for units in samples]
     names: dict[Hashable, int] = {name: place for place, name in enumerate(samples[0].names)}
@@ -348,6 +391,7 @@ class _Units:
     names: list[Hashable]
     strata: NDArray[np.intp]
     stratum_names: list[Hashable]
+    skipped: NDArray[np.bool_]
 
     @classmethod
     def of(cls, sample: LabelledSample) -> _Units:
@@ -369,6 +413,15 @@ class _Units:
                 msg = f"every unit has a stratum, found {verdicts.size} units, {strata.size} strata"
                 raise ValueError(msg)
             stratum_names = _names(sample.strata, strata)
+        skipped = np.zeros(verdicts.size, dtype=np.bool_)
+        if sample.skipped is not None:
+            skipped = np.asarray(sample.skipped, dtype=np.bool_)
+            if skipped.shape != verdicts.shape or (skipped & is_labelled).any():
+                msg = (
+                    f"every unit is skipped or not, and has no label if it is: found "
+                    f"{verdicts.size} units, {skipped.size} of which that is said"
+                )
+                raise ValueError(msg)
         return cls(
             verdicts,
             labels,
@@ -377,6 +430,16 @@ class _Units:
             _names(sample.clusters, codes),
             strata,
             stratum_names,
+            skipped,
+        )
+
+    def labelled_as(self, label: float) -> _Units:
+        """The sample with this label for every skipped unit."""
+        return replace(
+            self,
+            labels=np.where(self.skipped, label, self.labels),
+            is_labelled=self.is_labelled | self.skipped,
+            skipped=np.zeros_like(self.skipped),
         )
 
     def refused(self) -> NotEstimable | None:
@@ -428,6 +491,7 @@ class _Units:
         )
 
     def rate(self, level: float) -> CorrectedRate:
+        """The rate by the labels that are there, as if nothing had been skipped."""
         sums = self.sums()
         tuned, alone = power_tuned(sums), power_tuned(sums, tuning=0.0)
         alone_rate = min(1.0, max(0.0, float(alone.estimate)))
@@ -490,6 +554,24 @@ def _student(
         return min(lower, estimate), max(upper, estimate)
 
     return at_level(METHOD, ends, clusters, level)
+
+
+def _enclosing(intervals: Sequence[Clustered], level: float) -> Clustered:
+    """The lowest and the highest bounds of intervals, named as the first of them."""
+
+    def ends(one_sided: float) -> tuple[float, float]:
+        bounds = [interval.at(one_sided) for interval in intervals if interval.at]
+        return min(lower for lower, _ in bounds), max(upper for _, upper in bounds)
+
+    return at_level(intervals[0].method, ends, intervals[0].clusters, level)
+
+
+def _skipped(
+    cases: Sequence[CorrectedRate] | Sequence[CorrectedDifference], count: int
+) -> SkippedLabels:
+    """What is to be said of skipped units; the first case is that of the labels that are there."""
+    estimates = [case.estimate for case in cases]
+    return SkippedLabels(count, min(estimates), max(estimates), cases[0].interval)
 
 
 def _width(interval: Clustered) -> float:

@@ -55,7 +55,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from pytest_judgesense.stats.comparison import (
+    Adjusted,
     Difference,
+    agreeing_ends,
     bounded_difference,
     holm,
     jackknife_difference,
@@ -80,7 +82,9 @@ class Pair:
     Attributes:
         difference: value of ``first`` minus that of ``second``, above 0 if ``first`` is better;
             ``None`` without a common cluster.
-        interval: of the difference, at 95%, over clusters; ``None`` if nothing varies.
+        interval: of the difference, at 95%, over clusters; ``None`` if nothing varies. In a family
+            its end next to 0 is that of the test, so that it holds 0 exactly where the two are not
+            told apart.
         p: two-sided, after Holm over all pairs.
         clusters: number of common clusters.
         differ: number of clusters in which they differ.
@@ -253,12 +257,23 @@ def family(
     apart.
     """
     adjusted = holm([pair.p for pair, _ in pairs], alpha)
+    decided = [
+        replace(pair, p=level.p, interval=_deciding(pair, level, alpha))
+        for (pair, _), level in zip(pairs, adjusted, strict=True)
+    ]
     return tuple(
-        replace(pair, p=level.p, apart=True)
+        replace(pair, apart=True)
         if level.p <= alpha
-        else replace(pair, p=level.p, needed=_needed(difference, level.alpha))
-        for (pair, difference), level in zip(pairs, adjusted, strict=True)
+        else replace(pair, needed=_needed(difference, level.alpha))
+        for pair, (_, difference), level in zip(decided, pairs, adjusted, strict=True)
     )
+
+
+def _deciding(pair: Pair, level: Adjusted, alpha: float) -> tuple[float, float] | None:
+    """The interval of a pair as its test in the family leaves it."""
+    if pair.interval is None or pair.difference is None:
+        return pair.interval
+    return agreeing_ends(pair.difference, pair.interval, pair.p, level, alpha)
 
 
 def compared(

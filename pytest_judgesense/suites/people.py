@@ -139,7 +139,16 @@ def in_force(labels: Iterable[PersonLabel]) -> dict[tuple[str, str, str], Person
 def skipped_words(count: int) -> str:
     """What is to be said of drawn items without a label."""
     items = "item was" if count == 1 else "items were"
-    return f"{count} drawn {items} skipped: the rate is that of items that people can decide"
+    return f"{count} drawn {items} skipped: 0 for the lower end of the interval, 1 for the upper"
+
+
+def labels_settle(needed: int, skipped: int) -> str:
+    """That skipped labels alone leave something open, and how many of them would settle it."""
+    labels = "label" if needed == 1 else "labels"
+    return (
+        f"only skipped labels leave it open: about {needed} {labels} of the {skipped} skipped, if "
+        "like the others, would settle it (judgesense label shows them again)"
+    )
 
 
 def append_people(
@@ -256,7 +265,7 @@ def _labels_of(path: Path, content: str) -> tuple[PersonLabel, ...]:
     if names == {*COLUMNS} - {"text"}:
         raise _without_texts(path)
     if names != {*COLUMNS}:
-        raise _not_of_the_form(path, 1, ", ".join(rows[0][1]), f"columns {', '.join(COLUMNS)}")
+        raise _not_of_the_form(path, 1, listed(rows[0][1]), f"columns {listed(COLUMNS)}")
     return tuple(_label_of(path, number, row) for number, row in rows)
 
 

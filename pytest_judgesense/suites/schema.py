@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from pytest_judgesense.errors import listed
 from pytest_judgesense.suites.space import position
 from pytest_judgesense.trial import MOST_WEIGHT, Criterion, Drawn, is_number
 
@@ -117,7 +118,7 @@ class SpaceForm(Form):
                 raise ValueError(f"grades of {name} must be unique")
         if self.pass_mark is not None and not 0 < (self.mark or 0) <= 1:
             raise ValueError(
-                f"pass_mark is a grade above the lowest: {', '.join(self._longest[1:])} (in quotes "
+                f"pass_mark is a grade above the lowest: {listed(self._longest[1:])} (in quotes "
                 "where it is 1); or a share of the way up the scale, above 0 and up to 1"
             )
         return self
@@ -398,9 +399,7 @@ class SuiteForm(Form):
         readers = {reader for entry in self.equivalence for reader in entry.reviews}
         readers.update(self.label_review.agreed if self.label_review else ())
         if self.reviewers and (strangers := sorted(readers - set(self.reviewers))):
-            raise ValueError(
-                f"reviewers says what each of them is: {', '.join(strangers)} is missing"
-            )
+            raise ValueError(f"reviewers says what each of them is: {listed(strangers)} is missing")
         return self
 
     def _refuse_keys(self, kinds: Mapping[str, FormRules]) -> None:

@@ -30,6 +30,8 @@ _Line = TypeVar("_Line", bound=BaseModel)
 
 # Errors shown in full; of the others only the number is given.
 _MOST_SHOWN: Final = 3
+# Of one file; each is a key or a value that somebody wrote.
+_MOST_FAULTS: Final = 10
 _TABLES: Final = (".csv", ".tsv")
 _LIST: Final = ".json"
 
@@ -326,7 +328,7 @@ def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str 
         folded = {name.strip().casefold(): label for name, label in table.items()}
         if (label := folded.get(text.casefold(), folded.get(as_whole(text)))) is not None:
             return label
-    return Misfit("label", repr(text), f"one of {', '.join(dict.fromkeys([*stated, *meanings]))}")
+    return Misfit("label", repr(text), f"one of {listed(dict.fromkeys([*stated, *meanings]))}")
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -438,12 +440,15 @@ def not_of_the_form(where: str, error: ValidationError, form: type[BaseModel]) -
         table = ".".join(part for part in problem["loc"][:-1] if isinstance(part, str))
         expected.append(f"the keys of {f'[{table}]' if table else 'the file'}: {', '.join(keys)}")
         meant.append(did_you_mean(str(problem["loc"][-1]), keys))
+    shown = problems[:_MOST_FAULTS]
+    if len(problems) > _MOST_FAULTS:
+        shown.append(f"and {len(problems) - _MOST_FAULTS} more")
     return SuiteError(
         f"{where} is not of the form judgesense/suite/1",
-        found="; ".join(problems),
+        found="; ".join(shown),
         expected="; ".join(dict.fromkeys(expected))
         or "the keys and values that judgesense explain suite-files lists",
-        remedy=" ".join(dict.fromkeys(filter(None, meant))) or "fix the named keys",
+        remedy=" ".join(dict.fromkeys(filter(None, meant[:_MOST_FAULTS]))) or "fix the named keys",
     )
 
 

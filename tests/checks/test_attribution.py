@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_judgesense.checks.attribution import Movement, Scoring, attributed
+from pytest_judgesense.checks.within_strata import Strata
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.trial import (
     Criterion,
@@ -208,6 +209,72 @@ def test_a_cluster_of_fresh_outputs_is_one_unit() -> None:
     result = attributed((then, then), (before, [*before, *big, *again]), clusters, {}, YES_NO)
     assert result.fresh.clusters == 30
     assert result.fresh.now == pytest.approx((29 + 1 / 10) / 30)
+
+
+def of_kinds(easy: int, hard: int, passed: tuple[float, float]) -> list[Judgment]:
+    """So many easy and hard outputs, of which these shares passed."""
+    shares = dict.fromkeys(range(easy), passed[0]) | dict.fromkeys(
+        range(easy, easy + hard), passed[1]
+    )
+    return [
+        judgment("YES" if n % 10 < round(10 * share) else "NO", f"{'eh'[n >= easy]}{n}")
+        for n, share in shares.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("now", "without", "within"),
+    [
+        # Easy ones pass in 1, hard ones in .4, whatever the day: all of them .88, then .52.
+        (of_kinds(20, 80, (1.0, 0.4)), "system", "none"),
+        (of_kinds(80, 20, (1.0, 0.4)), "none", "none"),
+        # Half of both kinds lost, under the same change of the mix.
+        (of_kinds(20, 80, (0.5, 0.2)), "system", "system"),
+        # A change that the mix hides: all of them .8 of .88 pass, as more are easy.
+        (of_kinds(100, 20, (0.8, 0.0)), "none", "system"),
+    ],
+)
+def test_a_mix_of_questions_is_told_from_the_outputs_within_strata(
+    now: list[Judgment], without: str, within: str
+) -> None:
+    anchors = asked([3] * N)
+    clusters = {item: item for item in anchors}
+    fresh = of_kinds(80, 20, (1.0, 0.4)), now
+    kinds = Strata("kind", lambda judgment: judgment.trial.item[0])
+    results = [
+        attributed((anchors, anchors), fresh, clusters, {}, YES_NO, strata=strata)
+        for strata in (None, kinds, Strata("kind", kinds.of, least_share=1.0))
+    ]
+    assert [result.verdict for result in results[:2]] == [without, within]
+    easy = sum(kinds.of(output) == "e" for output in now)
+    pairs = min(80, easy) + min(20, len(now) - easy)
+    assert [result.told_from_asked for result in results] == [False, True, pairs == 100]
+    assert results[1].fresh == results[0].fresh
+    # Pairs that are too few do not decide: what all outputs say stands.
+    assert results[1].within is not None
+    if not results[2].told_from_asked:
+        assert results[2].beyond == results[0].beyond
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(20, 60),
+    st.integers(0, 10),
+    st.integers(0, 10),
+    st.sampled_from([None, Strata("kind", lambda judgment: judgment.trial.item[0])]),
+)
+def test_what_is_said_and_the_interval_beside_it_agree(
+    easy: int, of_easy: int, of_hard: int, strata: Strata | None
+) -> None:
+    """Something has moved exactly if the interval that is shown does not hold 0 within it."""
+    anchors = asked([3] * N)
+    clusters = {item: item for item in anchors}
+    fresh = of_kinds(40, 20, (0.9, 0.4)), of_kinds(easy, 60 - easy, (of_easy / 10, of_hard / 10))
+    result = attributed((anchors, anchors), fresh, clusters, {}, YES_NO, strata=strata)
+    bets = result.beyond.bets
+    assert bets is not None
+    assert result.system == (bets.lower >= 0 or bets.upper <= 0)
+    assert (result.beyond.change > 0) == (bets.lower >= 0) or not result.system
 
 
 @settings(max_examples=25)

@@ -61,8 +61,19 @@ class LabelCommand:
             stderr=subprocess.STDOUT,
             text=True,
         )
+        self.read_url()
+
+    def read_url(self) -> None:
+        """Take the next line for the address; a notice may stand before it."""
         assert self._process.stdout is not None
         self.url = self._process.stdout.readline().strip()
+
+    def limit_files(self, size: int) -> None:
+        """Let the process write no file beyond a size, in bytes, from now on."""
+        import resource  # not on Windows
+
+        hard = resource.RLIM_INFINITY
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (size, hard))
 
     def __enter__(self) -> Self:
         return self

@@ -317,6 +317,34 @@ def test_labels_drawn_from_the_verdicts_correct_them_without_a_calibration(
     assert "the calibration is not used" in out
 
 
+def test_what_people_err_stands_beside_the_rates(folder: Path, correct: Correct) -> None:
+    # Of every fourth answer: anna is right, and ben is not of every tenth of those. D = 0.1, so
+    # 1 - 2 e is the root of 0.8.
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    other = {"PASS": "FAIL", "FAIL": "PASS"}
+    lines = [f"a{place},anna,{label}" for place, label in labelled]
+    random = ("--labels", "people.csv", "--drawn", "random", "-o", "rates.json")
+    (folder / "people.csv").write_text("item,person,label\n" + "\n".join(lines) + "\n")
+    code, out, err = correct("production.jsonl", *random)
+    assert code == 0, err
+    alone = "people: no item has labels of two people, so nobody knows how often they err"
+    assert alone in " ".join(out.split())
+    (row,) = rates(folder)
+    assert (row["without_errors"], row["people_err"]) == (None, alone.removeprefix("people: "))
+    lines += [
+        f"a{place},ben,{label if n % 10 else other[label]}"
+        for n, (place, label) in enumerate(labelled)
+    ]
+    (folder / "people.csv").write_text("item,person,label\n" + "\n".join(lines) + "\n")
+    code, out, err = correct("production.jsonl", *random)
+    assert code == 0, err
+    assert "people: if people err independently" in out
+    (row,) = rates(folder)
+    assert (row["disagreement"], row["error"]) == pytest.approx((0.1, (1 - 0.8**0.5) / 2))
+    assert row["without_errors"] == pytest.approx(0.5 + (row["value"] - 0.5) / 0.8**0.5)
+    assert row["without_errors_lower"] < row["without_errors"] < row["without_errors_upper"]
+
+
 def test_labels_of_other_items_or_other_words_are_errors(folder: Path, correct: Correct) -> None:
     random = ("--drawn", "random")
     (folder / "people.csv").write_text("item,label\nnone,PASS\n")
@@ -389,6 +417,32 @@ def test_labels_of_a_page_are_read_with_how_they_were_drawn(folder: Path, correc
     assert "labels go by the ids of items: a log does not hold what people labelled" in out
 
 
+def test_skipped_labels_widen_the_corrected_rate(folder: Path, correct: Correct) -> None:
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    file = folder / "people.csv"
+
+    def interval(label_of_skipped: str) -> tuple[float, float]:
+        """Of 100 drawn items, of which the first ten have this label."""
+        lines = [
+            f"a{place},{label_of_skipped if n < 10 else label}"
+            for n, (place, label) in enumerate(labelled)
+        ]
+        file.write_text("item,label\n" + "\n".join(lines) + "\n")
+        arguments = ("--labels", "people.csv", "--drawn", "random", "-o", "rates.json")
+        code, out, err = correct("production.jsonl", *arguments)
+        assert code == 0, err
+        assert ("10 drawn items were skipped: " in out) == (label_of_skipped == "skipped")
+        ends = rates(folder)[0]["interval"]
+        return ends["lower"], ends["upper"]
+
+    # The rate is that of PASS, the first label.
+    assert interval("skipped") == (interval("FAIL")[0], interval("PASS")[1])
+    # What was skipped is of these verdicts too.
+    file.write_text(file.read_text() + "stranger,skipped\n")
+    code, _, err = correct("production.jsonl", "--labels", "people.csv", "--drawn", "random")
+    assert (code, "such as 'stranger'" in err) == (2, True)
+
+
 def test_labels_of_a_page_are_those_of_the_texts_that_were_judged(
     folder: Path, correct: Correct
 ) -> None:
@@ -451,3 +505,140 @@ def test_nothing_to_correct_by_is_a_wrong_command(correct: Correct) -> None:
     assert correct("production.suite.toml", "--calibration", "production.json")[0] == 2
     with pytest.raises(SystemExit):
         correct("production.suite.toml", *CALIBRATED, "--same", "all")
+
+
+def test_a_calibration_of_the_future_has_no_age(folder: Path, correct: Correct) -> None:
+    sheet = json.loads((folder / "release.json").read_text())
+    then = (datetime.now(UTC) + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    for part in sheet["judges"][0]["parts"]:
+        part["recorded"] |= {"first": then, "last": then}
+    (folder / "ahead.json").write_text(json.dumps(sheet))
+    calibrated = ("production.suite.toml", "--calibration", "ahead.json")
+    code, out, _ = correct(*calibrated, "--judge-max-age", "30")
+    assert code == 1
+    told_once = " ".join(out.split())
+    assert "age: calibrated 2.0 days in the future: nothing says how old it is" in told_once
+    assert correct(*calibrated)[0] == 0
+
+
+def test_a_label_that_was_cut_off_is_told_and_not_counted(folder: Path, correct: Correct) -> None:
+    head = "item,person,label,criterion,note,drawn,labelled_at,text\n"
+    when = f"2026-01-31T12:00:00Z,{'0' * 16}"
+    words = [word for _, word in answers(240, 160)]
+    lines = [f"a{place},anna,{word},,,random,{when}\n" for place, word in enumerate(words)][::4]
+    (folder / "torn.csv").write_text(head + "".join(lines) + "a1,anna,PA")
+    code, out, _ = correct("production.jsonl", "--labels", "torn.csv")
+    assert code == 0
+    # Every fourth of 400 items, and a line after the header and these 100.
+    assert "100 items with labels" in out
+    assert "torn.csv:102: the last line was cut off in mid-write (10 bytes)" in out
+
+
+# --- outputs that are harder to judge -------------------------------------------------------------
+
+
+def sure_log(folder: Path, name: str, of: Answers, *, doubt: float, labels: bool) -> None:
+    """A log whose replies have probabilities: .95 of right verdicts but for a share of ``doubt``,
+    which have .6, as wrong ones do.
+    """
+    design: dict[str, Any] = {"kind": "paraphrase", "labels": ["PASS", "FAIL"]}
+    lines = []
+    for place, (text, label) in enumerate(of):
+        word = verdict(text)
+        right = word == label and place % 10 >= 10 * doubt
+        chance = 0.95 if right else 0.6
+        line: dict[str, Any] = {
+            "trial": f"{name}/a{place}/t1/ab/r1",
+            "judge": "prod",
+            "suite": name,
+            "item": f"a{place}",
+            "verdict": word,
+            "mass": 1.0,
+            "probabilities": {word: chance, {"PASS": "FAIL", "FAIL": "PASS"}[word]: 1 - chance},
+            "condition": {"system": "xy"[place * 2 // len(of)]} if not labels else {},
+            "design": design | ({"labelled": "random"} if labels else {}),
+        }
+        if labels:
+            line |= {"label": label, "people": {"label": {"anna": label}}}
+        lines.append(json.dumps(line))
+    (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def with_confidences(folder: Path) -> Path:
+    """A calibration in which one right verdict of ten is doubted, and others alike or doubted more.
+
+    The log of "like" takes 240 good and 160 bad outputs in turns of system x and y, so that x has
+    200 good ones, and y 40.
+    """
+    sure_log(folder, "sure", answers(160, 40), doubt=0.1, labels=True)
+    sure_log(folder, "like", answers(240, 160), doubt=0.1, labels=False)
+    sure_log(folder, "harder", answers(240, 160), doubt=0.4, labels=False)
+    return folder
+
+
+SURE = ("--calibration", "sure.json", "--same", STATED, "-o", "rates.json")
+
+
+@pytest.fixture
+def correct_surely(
+    with_confidences: Path, correct: Correct, capsys: pytest.CaptureFixture[str]
+) -> Correct:
+    assert told(capsys, "report", "sure.jsonl", "--datasheet", "sure.json")[0] == 0
+    return correct
+
+
+def test_another_mix_of_outputs_as_hard_carries_over(folder: Path, correct_surely: Correct) -> None:
+    code, out, _ = correct_surely("like.jsonl", *SURE)
+    assert code == 0, out
+    assert re.search(r"all .* 400  fits$", out, re.MULTILINE), out
+    assert "fit a mix of the calibrated labels" in out
+    rows = rates(folder)
+    assert [row["carries_over"]["answer"] for row in rows] == ["fits"] * 3
+    assert rows[0]["value"] == pytest.approx(0.6)
+    # By Holm over all outputs and both systems: no p is below the one without it.
+    assert all(row["carries_over"]["p_value"] > 0.05 for row in rows)
+
+
+def test_harder_outputs_are_extrapolated_and_gate_nothing(
+    folder: Path, correct_surely: Correct
+) -> None:
+    code, out, _ = correct_surely("harder.jsonl", *SURE)
+    assert code == 1
+    assert re.search(r"all .* 400  EXTRAPOLATED$", out, re.MULTILINE), out
+    assert "EXTRAPOLATED: verdicts and confidences fit no mix of the calibrated labels" in out
+    assert "EXTRAPOLATED (x)" in out
+    assert "the rate gates nothing" in " ".join(out.split())
+    row = rates(folder)[0]
+    fit = row["carries_over"]
+    assert fit["answer"] == "extrapolated"
+    # 3 tests, and no draw of 999 as far: .001, times 3 by Holm.
+    assert fit["own_p_value"] == pytest.approx(0.001)
+    assert fit["p_value"] == pytest.approx(0.003)
+    assert fit["shares"].keys() == {"PASS", "FAIL"}
+    assert row["value"] == pytest.approx(0.6)  # it is shown all the same
+    # Labels of these outputs need no calibration, and nothing is extrapolated.
+    rows = [f"a{place},{label}" for place, (_, label) in enumerate(answers(240, 160))][::4]
+    (folder / "people.csv").write_text("\n".join(["item,label", *rows]) + "\n")
+    labels = ("--labels", "people.csv", "--drawn", "random")
+    code, out, _ = correct_surely("harder.jsonl", *SURE, *labels)
+    assert code == 0, out
+    assert "EXTRAPOLATED" not in out
+    assert rates(folder)[0]["carries_over"] is None
+
+
+def test_without_confidences_a_rate_says_that_it_cannot_be_tested(
+    folder: Path, correct_surely: Correct
+) -> None:
+    arguments = ("production.jsonl", *SURE)
+    code, out, _ = correct_surely(*arguments)
+    assert code == 0, out
+    assert re.search(r"all .* 400  cannot be tested$", out, re.MULTILINE), out
+    assert "CANNOT BE TESTED whether these outputs are as hard to judge" in out
+    assert "beside 0% of the verdicts in the new outputs" in out
+    fit = rates(folder)[0]["carries_over"]
+    assert (fit["answer"], "0% of the verdicts" in fit["reason"]) == ("cannot be tested", True)
+    # Nor by a datasheet of replies without confidences, or one that was written before.
+    code, out, _ = correct_surely("like.jsonl", *CALIBRATED, "--same", STATED)
+    assert code == 0
+    assert "beside 0% of the verdicts in the calibration" in out

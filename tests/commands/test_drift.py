@@ -102,3 +102,15 @@ def test_a_session_that_may_miss_more_counts(
     assert "not said" in text
     assert "8% of the replies of the last session are missing" in text
     assert main(["drift", file, "--judge-max-missing", "0.1"]) == 1
+
+
+def test_a_session_that_was_cut_off_is_told_and_not_counted(
+    worse: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(worse)
+    file.write_bytes(file.read_bytes() + b'{"schema": "judge')
+    assert main(["drift", worse]) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    # Twenty sessions, as without it.
+    assert f"{worse}:21: the last line was cut off in mid-write (17 bytes), and is not" in text
+    assert "mine on parity: 20 sessions" in text

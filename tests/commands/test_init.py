@@ -201,6 +201,26 @@ def test_the_suite_of_the_template_says_what_a_written_one_would() -> None:
     assert compared == [(measure.name, margin) for measure, margin in by_order]
 
 
+def test_without_labels_a_suite_says_that_no_check_sees_whether_the_judge_is_right() -> None:
+    table = tomllib.loads(template_text("init/answers.suite.toml"))
+    repeats = {"measure": "repeat_flip_rate", "margin": 0.15}
+    table["checks"]["no_regression"] = [repeats]
+    lines = list(compared_words(table, [1] * 12, 0))
+    assert lines == [
+        "Compared with the version before by --judge-baseline git:REF, and skipped without one.",
+        "Without labels no check here sees whether the judge is right.",
+        "For your own judge, once it is recorded: judgesense plan answers",
+    ]
+    # Pairs tell of slots all the same.
+    table["design"]["orders"] = "both"
+    table["checks"]["no_regression"] = [{"measure": "side_bias", "margin": 0.1}, repeats]
+    pairs = list(compared_words(table, [2] * 12, 0))
+    assert pairs[1] == lines[1]
+    (side_bias,) = [line for line in pairs if line.startswith("  ")]
+    assert side_bias.startswith("  side_bias: ")
+    assert ", on whole clusters " in side_bias
+
+
 def test_a_reader_who_has_seen_enough_stops_nothing(tmp_path: Path) -> None:
     assert bash(tmp_path, "set +o pipefail; judgesense init | head -n 1").returncode == 0
     assert set(files_of(tmp_path)) == WRITTEN

@@ -27,7 +27,7 @@ from pytest_judgesense.commands.from_function import (
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import declared_judges
-from pytest_judgesense.stats.losses import PlannedComparison
+from pytest_judgesense.stats.losses import PlannedGate
 from pytest_judgesense.suites.loading import load_suite
 from tests import processes
 from tests.plugin.project import ChatServer
@@ -329,10 +329,20 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
     text = (folder.path / "suites" / "pairs" / "pairs.suite.toml").read_text(encoding="utf-8")
     assert "# Asked: each pair in both orders, three times: 180 calls. What they cost: " in text
     # Of a judge that is right in .8, with a correlation of .3 within an item, by Holm over three.
-    bias = PlannedComparison(0.8, 0.3, 180, 30, 0.1, 3, unseen=False)
-    agreement = PlannedComparison(0.8, 0.3, 180, 30, 0.15, 3)
-    assert f"#   side_bias: {bias.chance(0.1):.0%} and {bias.chance(0.2):.0%} (" in text
-    assert f"#   agreement: {agreement.chance(0.1):.0%} and {agreement.chance(0.2):.0%} (" in text
+    gate = PlannedGate((1,) * 30, 30, 1, 3, pairs=True, bias=0.1, agreement=0.15, repeats=0.15)
+    scattered, whole = (
+        [f"{gate.first_slot(loss, whole=on_items).bias:.0%}" for loss in (0.1, 0.2)]
+        for on_items in (False, True)
+    )
+    slots = f"{' and '.join(scattered)}, on whole items {' and '.join(whole)}"
+    assert f"#   side_bias: {slots} (the first slot wins more often, on 30 pairs)\n" in text
+    scattered, whole = (
+        [f"{gate.wrong(loss, whole=on_items).agreement:.0%}" for loss in (0.1, 0.2)]
+        for on_items in (False, True)
+    )
+    right = f"{' and '.join(scattered)}, on whole items {' and '.join(whole)}"
+    assert f"#   agreement: {right} (on 30 labels)\n" in text
+    assert "Without labels" not in text
     linted = folder.run("judgesense", "lint", "suites/pairs")
     assert linted.returncode == 0, linted.stdout
     assert "0 errors, 0 warnings" in linted.stdout

@@ -58,6 +58,51 @@ def test_what_the_project_names_is_installed(
     assert step_of(tmp_path, None, imports=False) == PIP + words
 
 
+DEV = '[project.optional-dependencies]\ndev = ["pytest-judgesense"]\n'
+GROUP = '[dependency-groups]\nci = ["pytest-judgesense"]\n'
+POETRY = "[tool.poetry.group.ci]\noptional = true\n[tool.poetry.group.ci.dependencies]\n"
+UV = "uv sync --frozen"
+POETRY_INSTALL = "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction"
+
+
+@pytest.mark.parametrize(
+    ("lock", "project", "command"),
+    [
+        ("uv.lock", "", UV),
+        ("uv.lock", '[project]\nname = "a"\ndependencies = ["pytest-judgesense"]\n', UV),
+        ("uv.lock", DEV, f"{UV} --extra dev"),
+        ("uv.lock", GROUP, f"{UV} --group ci"),
+        ("uv.lock", '[tool.uv]\ndev-dependencies = ["pytest-judgesense"]\n', UV),
+        ("poetry.lock", "", POETRY_INSTALL),
+        ("poetry.lock", DEV, f"{POETRY_INSTALL} --extras dev"),
+        ("poetry.lock", GROUP, f"{POETRY_INSTALL} --with ci"),
+        ("poetry.lock", f'{POETRY}pytest-judgesense = "^0.1"\n', f"{POETRY_INSTALL} --with ci"),
+    ],
+)
+def test_what_a_lock_holds_is_installed_by_the_tool_that_wrote_it(
+    tmp_path: Path, lock: str, project: str, command: str
+) -> None:
+    locked = '[[package]]\nname = "pytest"\n\n[[package]]\nname = "pytest-judgesense"\n'
+    (tmp_path / lock).write_text(locked)
+    (tmp_path / "pyproject.toml").write_text(project)
+    step = step_of(tmp_path, None, imports=True)
+    programs = 'echo "$PWD/.venv/bin" >>"$GITHUB_PATH"'
+    assert step == f"{PIP}{lock.partition('.')[0]} && {command} && {programs}"
+    assert installs(step)
+    # What the user or a file of requirements names goes before.
+    assert step_of(tmp_path, "x.whl", imports=False) == f"{PIP}x.whl"
+    (tmp_path / "requirements.txt").write_text("pytest-judgesense\n")
+    assert step_of(tmp_path, None, imports=False) == f"{PIP}-r requirements.txt"
+
+
+def test_a_lock_without_the_plugin_names_nothing(tmp_path: Path) -> None:
+    """Another package that depends on it stands in a list; its own entry begins a line."""
+    (tmp_path / "uv.lock").write_text(
+        '[[package]]\nname = "pytest-judgesense-extra"\n    { name = "pytest-judgesense" },\n'
+    )
+    assert not installs(step_of(tmp_path, None, imports=False))
+
+
 @pytest.mark.parametrize(
     "text", ["", "# pytest-judgesense\n", "pytest-judgesense-extra\n", "my-pytest-judgesense\n"]
 )

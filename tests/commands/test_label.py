@@ -14,7 +14,7 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.people import in_force, labelled_text, people_file, read_people
-from tests.commands.labelling import LabelCommand, pairs_in, rows_of_pairs
+from tests.commands.labelling import LabelCommand, asked, pairs_in, rows_of_pairs
 from tests.judges.endpoint import Endpoint, endpoint, says
 from tests.repository import commit, repository
 from tests.suites.files import GRADED, GRID, PAIRWISE, write_suite
@@ -136,6 +136,10 @@ def test_grading_one_by_one_gives_no_label(
 # --- a person -------------------------------------------------------------------------------------
 
 PAIRS_FILE = "suites/pairs/pairs.suite.toml"
+NOBODY_KNOWS = (
+    "; nobody knows how often labels of one person are wrong: another --person labels the same "
+    "items"
+)
 
 
 def test_every_answer_outlives_a_kill_and_the_next_command_goes_on(tmp_path: Path) -> None:
@@ -154,9 +158,67 @@ def test_every_answer_outlives_a_kill_and_the_next_command_goes_on(tmp_path: Pat
     assert code == 0
     assert output[-2] == (
         "4 labelled, 1 skipped, 25 left (the same command goes on); pytest suites/pairs compares "
-        "the judge with them"
+        f"the judge with them{NOBODY_KNOWS}"
     )
     assert read_people(path)[:4] == lines
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of another process is set there")
+def test_where_the_disk_is_full_the_page_says_that_the_answer_was_not_kept(tmp_path: Path) -> None:
+    import resource
+
+    path = people_file(pairs_in(tmp_path))
+    with LabelCommand(tmp_path) as command:
+        command.answer("A")
+        before = path.read_bytes()
+        command.limit_files(len(before) + 10)
+        body = {"place": 1, "values": {"": "B"}, "note": ""}
+        status, answer = asked(f"{command.url}answer", body)
+        assert status == 500
+        assert answer["problem"].startswith("this was not kept. ")
+        assert f"{path} cannot be written" in answer["problem"]
+        assert path.read_bytes() == before
+        # Once there is room again the same page goes on at the same item.
+        command.limit_files(resource.RLIM_INFINITY)
+        assert command.answer("B")["place"] == 2
+    assert len(read_people(path)) == 2
+
+
+def test_an_answer_that_was_cut_off_is_told_and_the_next_one_takes_its_place(
+    tmp_path: Path,
+) -> None:
+    path = people_file(pairs_in(tmp_path))
+    with LabelCommand(tmp_path) as command:
+        command.answer("A")
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"p1,anna,")
+    with LabelCommand(tmp_path) as command:
+        # Told before the address of the page.
+        assert command.url == (
+            f"{path}:3: the last line was cut off in mid-write (8 bytes), and is not counted: "
+            "the next answer takes its place"
+        )
+        command.read_url()
+        command.answer("B")
+    assert path.read_bytes().startswith(whole)
+    assert len(read_people(path)) == 2
+
+
+def test_what_is_left_skipped_is_told_with_the_command_that_shows_it(tmp_path: Path) -> None:
+    pairs_in(tmp_path)
+    with LabelCommand(tmp_path, "--draw", "2") as command:
+        command.answer("A")
+        assert command.answer("skipped")["again"] == 1
+        code, output = command.end(signal.SIGINT)
+    assert code == 0
+    assert output[-2] == (
+        "1 labelled, 1 skipped (the same command shows them once more); pytest suites/pairs "
+        "compares the judge with them"
+    )
+    with LabelCommand(tmp_path, "--draw", "2") as command:
+        assert command.state()["again"] == 1
+        assert command.answer("B")["place"] is None
+        assert command.end(signal.SIGINT)[1][-2].startswith("2 labelled; ")
 
 
 def test_two_people_label_the_same_draw_blind_to_each_other(tmp_path: Path) -> None:
@@ -171,7 +233,9 @@ def test_two_people_label_the_same_draw_blind_to_each_other(tmp_path: Path) -> N
                 command.answer("A")
             code, output = command.end(signal.SIGTERM)
             assert code == 0
-            assert output[-2] == "4 labelled; pytest suites/pairs compares the judge with them"
+            beside = NOBODY_KNOWS if person == "anna" else ""
+            compares = "pytest suites/pairs compares the judge with them"
+            assert output[-2] == f"4 labelled; {compares}{beside}"
     items = {person: [] for person in ("anna", "ben")}  # type: dict[str, list[str]]
     for item, person, _ in in_force(read_people(people_file(file))):
         items[person].append(item)

@@ -127,7 +127,7 @@ def test_thirty_items_by_keys_closed_after_twelve_and_opened_again(
             page.wait_for_selector("h1:has-text('30 labelled. You can close this page.')")
         code, lines = command.end()
     assert code == 0
-    assert lines[-2] == "30 labelled; pytest suites/pairs compares the judge with them"
+    assert lines[-2].startswith("30 labelled; pytest suites/pairs compares the judge with them; ")
     assert path.read_bytes().startswith(before)
     lines_of_item = Counter(label.item for label in counted(path))
     assert len(lines_of_item) == 30
@@ -167,6 +167,20 @@ def test_a_key_that_is_held_down_or_typed_into_a_note_answers_once_or_not(
         assert page.input_value("#note") == ""
         first, second = read_people(path)
         assert (first.note, second.note, second.label) == ("12 s u", "", "skipped")
+
+
+def test_skipped_items_come_again_at_the_end(started: Any, tmp_path: Path) -> None:
+    with served(pairs(tmp_path, 4)) as (url, path), opened(started, url) as page:
+        for number, key in enumerate("s1s", start=2):
+            press(page, key, f"Item {number} of 4")
+        assert page.locator("#again").is_hidden()
+        press(page, "2", "2 skipped: once more")
+        assert page.inner_text("#again").startswith("You skipped this item. ")
+        assert page.inner_text("#count") == "4 of 4 answered, 2 skipped"
+        press(page, "1", "1 skipped: once more")
+        press(page, "s", "All 4 items are answered")
+        assert page.inner_text("#count") == "4 of 4 answered, 1 skipped"
+        assert len(counted(path)) == 3
 
 
 def test_grades_are_given_one_after_the_other(started: Any, tmp_path: Path) -> None:

@@ -121,8 +121,18 @@ def words(capsys: pytest.CaptureFixture[str]) -> str:
             "neither is seen to have moved: on 60 frozen anchors it passes 0 points more",
         ),
         (8, strict, 1, "the judge moved: on 60 frozen anchors it passes 17 points less"),
-        (4, usual, 1, "the outputs moved, the judge is not seen to have: on 60 frozen anchors"),
-        (2, strict, 1, "the judge moved, and so did the outputs: on 60 frozen anchors"),
+        (
+            4,
+            usual,
+            1,
+            "the outputs, or what was asked, moved; the judge is not seen to have: on 60 frozen",
+        ),
+        (
+            2,
+            strict,
+            1,
+            "the judge moved, and so did the outputs, or what was asked: on 60 frozen anchors",
+        ),
     ],
 )
 def test_outputs_frozen_from_the_log_of_then_are_asked_again(
@@ -234,7 +244,9 @@ def test_sessions_may_be_suites_with_their_recordings(
     assert f"friday, judge prod, {N} items: {N} calls, {N} to be made" in plan
     assert "30 items: 90 calls, 90 to be made" in plan
     assert moved(*named, "--judge-mode", "record") == 1
-    assert "the outputs moved, the judge is not seen to have" in words(capsys)
+    shown = words(capsys)
+    assert "the outputs, or what was asked, moved; the judge is not seen to have" in shown
+    assert "notice: what was asked is not known: with a column of it (--strata COLUMN" in shown
     assert len(server.asked) == 2 * (N + 90)
     server.close()
     assert moved(*named) == 1
@@ -282,7 +294,7 @@ def test_a_day_on_which_everything_fails_is_scored_like_the_others(
     named = (log("monday"), log("friday", 0), "--anchors", frozen("monday"))
     assert moved(*named, "--judge-mode", "record") == 1
     shown = words(capsys)
-    assert "the outputs moved" in shown
+    assert "the outputs, or what was asked, moved" in shown
     assert "fresh outputs 0.8" in shown
 
 
@@ -317,6 +329,131 @@ def test_what_cannot_be_attributed_is_an_error(
     assert "the judge is not known whose verdicts of two.jsonl are meant" in problem(
         "two.jsonl", now, *named, *passes
     )
+
+
+def log_of_kinds(day: str, easy: int, good: tuple[int, int] = (9, 4), column: str = "kind") -> str:
+    """A log of which so many of ten questions are easy; of these and of the others so many of ten
+    outputs are good.
+    """
+    with Path(f"{day}.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["nr", "kind", "prompt", "said"])
+        for number in range(200):
+            is_hard = number % 10 >= easy
+            # 7 and 10 have no divisor in common: every ten of one kind have each last digit once.
+            is_good = number // 10 * 7 % 10 < good[is_hard]
+            prompt = f"{day} {number} is {'good' if is_good else 'poor'}. PASS or FAIL?"
+            writer.writerow([number, ("easy", "hard")[is_hard], prompt, usual(prompt)])
+    maps = ("item=nr", "verdict=said", "prompt=prompt", f"condition.{column}=kind")
+    options = [word for each in maps for word in ("--map", each)]
+    name = f"{day}.jsonl"
+    table = ("import", "table", f"{day}.csv", "-o", name, "--judge", "prod", "--suite", day)
+    assert main([*table, *options]) == 0
+    return name
+
+
+def test_within_strata_another_mix_of_questions_is_not_the_outputs(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Easy questions fall from 8 of 10 to 3; of these 90% are good, of hard ones 40%."""
+    named = (log_of_kinds("monday", 8), log_of_kinds("friday", 3), "--anchors", frozen("monday"))
+    capsys.readouterr()
+    assert moved(*named, "--judge-mode", "record") == 1
+    shown = words(capsys)
+    assert shown.startswith("the outputs, or what was asked, moved; the judge is not seen to have")
+    assert moved(*named, "--strata", "kind", "-o", "x.json") == 0
+    shown = words(capsys)
+    assert shown.startswith("neither is seen to have moved: on 60 frozen anchors")
+    assert "of the outputs, within 2 strata of kind they pass" in shown
+    value = json.loads((folder / "x.json").read_text(encoding="utf-8"))
+    within = value["within"]
+    assert (within["column"], within["strata"], within["decides"]) == ("kind", 2, True)
+    # Of each kind the lesser number: 60 easy ones of now, and what is left of 40 hard ones of then.
+    assert 60 < within["pairs"] <= 100
+    assert within["alone"] == {"then": 0, "now": 0}
+    assert abs(within["change"]) < 0.05 < abs(value["fresh"]["change"])
+    # The same mix, and outputs that are worse of both kinds.
+    worse = log_of_kinds("friday", 3, (5, 0))
+    capsys.readouterr()
+    assert moved(named[0], worse, *named[2:], "--strata", "kind", "--judge-mode", "record") == 1
+    assert words(capsys).startswith("the outputs moved; the judge is not seen to have")
+
+
+def test_strata_that_sessions_do_not_share_are_told(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = (log_of_kinds("monday", 8), log_of_kinds("friday", 0, (0, 0)))
+    named += ("--anchors", frozen("monday"))
+    capsys.readouterr()
+    assert moved(*named, "--strata", "sort", "--judge-mode", "record") == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert "monday.jsonl has no column 'sort' of its outputs" in error
+    assert "found: kind" in error
+    assert server.asked == []  # before anything is asked
+    assert moved(*named, "--strata", "kind", "--judge-mode", "record", "-o", "x.json") == 1
+    shown = words(capsys)
+    value = json.loads((folder / "x.json").read_text(encoding="utf-8"))["within"]
+    assert f"fresh outputs, then: {value['alone']['then']} of 140 clusters have no" in shown
+    assert value["alone"]["now"] == 0
+    hard, easy = log_of_kinds("tuesday", 0), log_of_kinds("sunday", 10, (0, 0))
+    session = (hard, easy, "--anchors", suite("golden", 10, 30), "--strata", "kind")
+    assert moved(hard, *session[2:], "--judge-mode", "record") == 0
+    capsys.readouterr()
+    assert moved(*session, "--judge-mode", "record") == 1
+    shown = words(capsys)
+    assert shown.startswith("the outputs, or what was asked, moved")
+    assert "too few pairs within strata of kind to tell the outputs from what was asked: 0" in shown
+
+
+_OF_QUESTIONS = _SUITE.replace("{{{{text}}}}", "{{{{question}}}} {{{{answer}}}}")
+
+
+def suite_of_questions(day: str, questions: range, good: int) -> str:
+    """Answers to questions of these numbers, of which so many of ten are good."""
+    items = (
+        {
+            "question": f"What is number {number}?",
+            "answer": f"{day} says {number} is {'good' if number * 7 % 10 < good else 'poor'}.",
+        }
+        for number in questions
+    )
+    Path(f"{day}.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items), "utf-8")
+    Path(f"{day}.suite.toml").write_text(_OF_QUESTIONS.format(name=day), encoding="utf-8")
+    return f"{day}.suite.toml"
+
+
+@pytest.mark.parametrize(
+    ("questions", "sentence", "notice"),
+    [
+        (range(80), "the outputs moved; the judge is not seen to have", "of question they pass"),
+        # Twenty that are shared would do, but they are less than half of all.
+        (
+            range(60, 140),
+            "the outputs, or what was asked, moved; the judge is not seen to have",
+            "to tell the outputs from what was asked: 20, and 40 are needed",
+        ),
+    ],
+)
+def test_questions_that_both_sessions_ask_are_strata(
+    folder: Path,
+    server: ChatServer,
+    capsys: pytest.CaptureFixture[str],
+    questions: range,
+    sentence: str,
+    notice: str,
+) -> None:
+    """Told by their texts: items have no id. Half of the good answers are lost."""
+    then = suite_of_questions("monday", range(80), 8)
+    named = (then, suite_of_questions("friday", questions, 3), "--anchors", suite("golden", 8, 60))
+    assert moved(then, *named[2:], "--judge-mode", "record") == 0
+    capsys.readouterr()
+    assert moved(*named, "--judge-mode", "record") == 1
+    shown = words(capsys)
+    assert shown.startswith(sentence)
+    assert notice in shown
+    # Of equal answers the judge says the same, whatever became of the others.
+    assert moved(*named, "--strata", "answer") == 2
+    assert "column 'answer' holds the outputs" in " ".join(capsys.readouterr().err.split())
 
 
 def test_an_interval_ends_at_0_and_not_at_minus_0() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +19,10 @@ import pytest
 
 from pytest_judgesense.commands.panel import later_labels
 from pytest_judgesense.report.log import log_lines
-from pytest_judgesense.suites.people import SKIPPED, PersonLabel
+from pytest_judgesense.suites.people import SKIPPED, PersonLabel, labelled_text, people_file
 from pytest_judgesense.trial import Design, Judgment, Trial, Usage, Verdict
 from tests.commands.recordings import told
+from tests.suites.known import load_suite
 
 YES_NO = Design("paraphrase", ("YES", "NO"), labelled="random")
 ERRORS = {"first": range(6), "copy": range(6), "third": range(6, 12)}
@@ -226,6 +228,27 @@ def test_labels_that_came_after_the_first_vote_are_counted() -> None:
     assert later_labels([label("a", after), label("a", before)], votes) == 0
     # Votes of an imported log have no time.
     assert later_labels([label("a", after)], [None]) == 0
+
+
+def test_the_notice_of_later_labels_stands_where_recordings_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """The shipped recordings of a suite, with labels of before and after them beside its file."""
+    monkeypatch.chdir(tmp_path)
+    shipped = Path(__file__).parents[2] / "suites" / "factuality"
+    shutil.copytree(shipped, tmp_path / "mine")
+    suite = load_suite(tmp_path / "mine" / "factuality.suite.toml")
+    lines = ["item,person,label,criterion,note,drawn,labelled_at,text"]
+    for number, item in enumerate(suite.items):
+        when = "2099-01-01T00:00:00Z" if number < 7 else "2001-01-01T00:00:00Z"
+        lines.append(f"{item.id},anna,{item.label},,,random,{when},{labelled_text(item)}")
+    # Of a text that no item shows.
+    lines.append(f"gone,anna,YES,,,random,2099-01-01T00:00:00Z,{'0' * 16}")
+    people_file(suite.path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    names = [f"--judge-name=embedded:{name}" for name in ("clean", "noisy", "positional")]
+    code, shown, _ = run("mine/factuality.suite.toml", *names)
+    assert code == 0
+    assert "7 labels came after the first vote" in shown
 
 
 def test_of_two_judges_that_differ_neither_is_against_most(logs: list[str], run: Run) -> None:

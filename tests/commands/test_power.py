@@ -381,7 +381,7 @@ def test_a_comparison_has_the_power_of_its_test_beside_the_bars() -> None:
         "no_regression[agreement,0.1]",
         "no_regression[repeat_flip_rate,0.1]",
     ]
-    planned = PlannedComparison(0.99, 0.0, 400, 40, 0.1, tests=2)
+    planned = PlannedComparison(0.99, 0.0, (10,) * 40, 0.1, tests=2, each=5)
     _, row, _ = rows
     assert (row.value, row.clusters) == (pytest.approx(0.99), 40)
     assert isinstance(row.again, Chance)
@@ -389,8 +389,8 @@ def test_a_comparison_has_the_power_of_its_test_beside_the_bars() -> None:
     assert row.drop == pytest.approx(planned.smallest_loss())
     assert row.whole == pytest.approx(planned.smallest_loss(whole=True))
     assert isinstance(row.needed, int)
-    fewest = replace(planned, clusters=row.needed, units=10 * row.needed)
-    one_less = replace(planned, clusters=row.needed - 1, units=10 * (row.needed - 1))
+    fewest = replace(planned, sizes=(10,) * row.needed)
+    one_less = replace(planned, sizes=(10,) * (row.needed - 1))
     assert fewest.chance(0.2) >= 0.8 > one_less.chance(0.2)
 
 
@@ -403,13 +403,13 @@ def test_a_comparison_that_is_planned_assumes_a_judge_and_kappa_has_no_units() -
     suite = replace(suite, checks=tuple(declared))
     agreement, _ = powers(suite, PowerAssumptions(drop=0.1))
     # 40 items, five wordings, three replicates; of two tests.
-    planned = PlannedComparison(0.8, 0.3, 600, 40, 0.1, tests=2)
+    planned = PlannedComparison(0.8, 0.3, (15,) * 40, 0.1, tests=2, each=5)
     assert agreement.value == pytest.approx(0.8)
     assert agreement.drop == pytest.approx(planned.smallest_loss())
     assert agreement.needed == "such a drop lies within the margin"
     recorded = powers(suite, PowerAssumptions(), flipping(suite, 4))[1]
     assert recorded.drop == "kappa is not a share of its units"
     bold = powers(suite, PowerAssumptions("confident", shares={"agreement": 0.9}))[0]
-    certain = PlannedComparison(0.9, 0.3, 600, 40, 0.1, tests=2, confident=True)
+    certain = PlannedComparison(0.9, 0.3, (15,) * 40, 0.1, tests=2, each=5, confident=True)
     assert isinstance(bold.again, Chance)
     assert bold.again.value == pytest.approx(certain.chance(0))

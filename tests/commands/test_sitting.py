@@ -15,6 +15,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.suites.people import in_force, labelled_text, read_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import LABEL
 from tests.commands.labelling import ACCURACY, TONE, graded_suite, rows_of_pairs
 from tests.suites.files import CONTENT, ITEMS, PAIRWISE, write_suite
 from tests.suites.known import load_suite
@@ -95,6 +96,21 @@ def test_a_second_person_is_blind_to_the_first(pairs: Suite) -> None:
     assert '"label"' not in text
 
 
+def test_what_others_have_labelled_too_is_counted(pairs: Suite) -> None:
+    anna, ben = sitting_of(pairs), sitting_of(pairs, "ben")
+    for value in ("A", "A", "skipped"):
+        answered(anna, value)
+    assert (anna.labelled_by_others(), ben.labelled_by_others()) == (0, 0)
+    # Both get the same items in the same order: of the three both have labelled one.
+    for value in ("skipped", "B", "B"):
+        answered(ben, value)
+    assert (anna.labelled_by_others(), ben.labelled_by_others()) == (1, 1)
+    # A column of the items says what carl thinks of all.
+    of_carl = {LABEL: {"carl": "1"}}
+    by_column = tuple(replace(item, people=of_carl) for item in pairs.items)
+    assert sitting_of(replace(pairs, items=by_column)).labelled_by_others() == 2
+
+
 def edited(suite: Suite, text: str) -> Suite:
     """The suite with another first candidate in its first item."""
     first, *others = suite.items
@@ -172,6 +188,44 @@ def test_answers_are_withdrawn_one_by_one_the_latest_first(pairs: Suite) -> None
     assert [line.note for line in lines] == ["note on A", "note on skipped", "note on tie", "", ""]
 
 
+def test_skipped_items_are_shown_once_more_behind_all_others(pairs: Suite) -> None:
+    sitting = sitting_of(pairs)
+    for value in ("A", "skipped", "A", "skipped", *["A"] * 6):
+        assert sitting.state()["again"] == 0
+        answered(sitting, value, f"note on {value}")
+    # All ten are answered: the two that were skipped come again, with what was noted.
+    state = sitting.state()
+    assert (state["place"], state["again"], state["note"]) == (1, 2, "note on skipped")
+    assert sitting.counts() == {"labelled": 8, "skipped": 2, "left": 0}
+    state = answered(sitting, "B")
+    assert (state["place"], state["again"]) == (3, 1)
+    assert sitting.counts() == {"labelled": 9, "skipped": 1, "left": 0}
+    # Who skips it again is done; another sitting shows it once more.
+    state = answered(sitting, "skipped")
+    assert (state["place"], state["again"]) == (None, 0)
+    assert not sitting.answer(3, {"": "A"}, "")
+    assert sitting.counts() == {"labelled": 9, "skipped": 1, "left": 0}
+    assert [line.label for line in read_people(sitting.path)].count("skipped") == 3
+    another = sitting_of(pairs)
+    assert (another.state()["place"], another.state()["again"]) == (3, 1)
+    assert answered(another, "tie")["place"] is None
+    assert another.counts() == {"labelled": 10, "skipped": 0, "left": 0}
+
+
+def test_an_item_that_is_skipped_again_can_be_taken_back(pairs: Suite) -> None:
+    sitting = sitting_of(pairs)
+    for value in ("skipped", *["A"] * 9, "skipped"):
+        answered(sitting, value)
+    assert sitting.state()["place"] is None
+    assert sitting.undo(0)
+    state = sitting.state()
+    assert (state["place"], state["again"], state["counts"]["left"]) == (0, 0, 1)
+    assert answered(sitting, "tie")["place"] is None
+    # A label that is taken back at the end is no skipped item either.
+    assert sitting.undo(0)
+    assert sitting.state()["again"] == 0
+
+
 def test_grades_are_given_by_criterion(tmp_path: Path) -> None:
     sitting = sitting_of(graded_suite(tmp_path, 1, ACCURACY, TONE))
     accuracy, tone = sitting.state()["asks"]
@@ -192,6 +246,9 @@ def test_grades_are_given_by_criterion(tmp_path: Path) -> None:
     assert in_force(read_people(sitting.path)) == {}
     assert sitting.answer(0, {"accuracy": "skipped", "tone": "skipped"}, "")
     assert sitting.counts() == {"labelled": 0, "skipped": 1, "left": 0}
+    assert (sitting.state()["place"], sitting.state()["again"]) == (0, 1)
+    assert sitting.answer(0, {"accuracy": "4", "tone": "fail"}, "")
+    assert sitting.counts() == {"labelled": 1, "skipped": 0, "left": 0}
 
 
 def test_a_grade_by_a_single_criterion_is_named_by_it(tmp_path: Path) -> None:

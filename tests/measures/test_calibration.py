@@ -8,9 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_judgesense.measures.calibration import Calibration, calibration_of
+from pytest_judgesense.measures.calibration import (
+    Calibration,
+    ConfusedCalls,
+    calibration_of,
+    confidence_of,
+)
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.stats.mixture_fit import Answers, MixtureFit, mixture_fit
 from pytest_judgesense.stats.rogan_gladen import calibrated_rate, calibrated_shares
 from pytest_judgesense.trial import LABEL, Design, Judgment, Trial, Verdict
 from tests.measures.building import SLOTS, YES_NO, outcome_of
@@ -204,3 +210,91 @@ def test_counts_that_no_suite_has_are_refused(changed: dict[str, object]) -> Non
     plain = calibration(LABELLED, call("a", "YES", "YES"), call("b", "NO", "NO")).to_plain()
     with pytest.raises(ValueError, match=r"calibration|invalid literal"):
         Calibration.of_plain(plain | changed)
+
+
+# --- confidences ----------------------------------------------------------------------------------
+
+
+def sure(judgment: Judgment, probability: float) -> Judgment:
+    """The judgment with a probability of its verdict; the other label has the rest."""
+    assert judgment.verdict is not None
+    other = {"YES": "NO", "NO": "YES"}[judgment.verdict]
+    return replace(judgment, probabilities={judgment.verdict: probability, other: 1 - probability})
+
+
+def test_a_confidence_is_what_is_stated_else_the_probability_of_the_verdict() -> None:
+    judgment = call("i", "NO", "YES")
+    assert confidence_of(judgment) is None
+    assert confidence_of(sure(judgment, 0.8)) == 0.8
+    assert confidence_of(replace(sure(judgment, 0.8), detail={"confidence": 0.6})) == 0.6
+    # What a log of others holds may be a word, or a sum that is rounded.
+    assert confidence_of(replace(sure(judgment, 1 + 1e-10), detail={"confidence": "high"})) == 1.0
+    assert confidence_of(replace(judgment, probabilities={"YES": 1.0})) is None
+    assert confidence_of(call("i", "?", "YES")) is None
+
+
+def test_a_calibration_keeps_confidences_by_label_verdict_and_cluster() -> None:
+    kept = calibration(
+        LABELLED,
+        sure(call("a", "YES", "YES", cluster="c"), 0.9),
+        sure(call("b", "YES", "YES", cluster="c"), 0.7),
+        call("d", "YES", "YES"),
+        sure(call("e", "NO", "YES"), 0.123456789),
+        call("f", "NO", "NO"),
+    )
+    assert kept.confusion == (
+        ConfusedCalls("NO", "NO", {3: 1}, {}),
+        ConfusedCalls("YES", "NO", {2: 1}, {2: (0.123457,)}),
+        ConfusedCalls("YES", "YES", {0: 2, 1: 1}, {0: (0.7, 0.9)}),
+    )
+    assert "confidences" not in kept.to_plain()["confusion"][0]
+
+
+def test_the_fit_is_that_of_the_judgments() -> None:
+    rng = np.random.default_rng(3)
+
+    def with_confidences(judgments: list[Judgment]) -> list[Judgment]:
+        return [
+            judgment if judgment.verdict is None else sure(judgment, round(rng.uniform(0.5, 1), 3))
+            for judgment in judgments
+        ]
+
+    old = with_confidences(noisy(60, 1, labels=True))
+    new = with_confidences(noisy(80, 2, labels=False))
+    made = calibration(LABELLED, *old)
+    sides = [
+        Answers(
+            [judgment.verdict for judgment in judgments],
+            [np.nan if (c := confidence_of(judgment)) is None else c for judgment in judgments],
+            [judgment.trial.cluster for judgment in judgments],
+        )
+        for judgments in (old, new)
+    ]
+    # noisy puts four items into a cluster, which makes 15 and 20 of them: each item is one here.
+    by_item = [
+        side._replace(clusters=[judgment.trial.item for judgment in judgments])
+        for side, judgments in zip(sides, (old, new), strict=True)
+    ]
+    own = [
+        replace(judgment, trial=replace(judgment.trial, cluster=judgment.trial.item))
+        for judgment in old
+    ]
+    labels = [str(judgment.trial.label) for judgment in old]
+    expected = mixture_fit(new=by_item[1], calibration=by_item[0], labels=labels, seed=7)
+    assert isinstance(expected, MixtureFit)
+    confidences = [confidence_of(judgment) for judgment in new]
+    fit = calibration(LABELLED, *own).fit(sides[1].verdicts, confidences, by_item[1].clusters, 7)
+    assert isinstance(fit, MixtureFit)
+    # A draw takes clusters by their counts, whatever their names and order are.
+    assert (fit.chi_square, fit.p_value) == (pytest.approx(expected.chi_square), expected.p_value)
+    few = made.fit(sides[1].verdicts, confidences, sides[1].clusters, 7)
+    assert isinstance(few, NotEstimable)
+    assert "15 clusters in the calibration" in few.reason
+
+
+@pytest.mark.parametrize("confidences", [{"0": [0.5, 0.5]}, {"9": [0.5]}, {"0": [1.5]}])
+def test_confidences_that_no_call_has_are_refused(confidences: dict[str, list[float]]) -> None:
+    plain = calibration(LABELLED, call("a", "YES", "YES"), call("b", "NO", "NO")).to_plain()
+    plain["confusion"][0]["confidences"] = confidences
+    with pytest.raises(ValueError, match="a confidence from 0 to 1 for a call"):
+        Calibration.of_plain(plain)

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests import processes
+
 from .project import PYTHON_JUDGE, QUIET, TRIALS, Project, even, no_traceback
 
 # Ctrl-C arrives as in a terminal, even where the shell that started the tests ignores it.
@@ -215,6 +217,44 @@ def test_a_function_is_not_cut_between_two_requests(project: Project) -> None:
     project.server.delay_s = 0
     project.run(*command).assert_outcomes(passed=1)
     assert len(requests_made(project)) == len(set(requests_made(project))) == 2 * TRIALS
+
+
+def test_a_function_that_takes_longer_than_it_may_is_not_waited_for(project: Project) -> None:
+    """Its two requests take 2 s, and it may take 1.5 s: its trial fails."""
+    command = asked_twice_a_trial(project)
+    with (project.path / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write("timeout_s = 1.5\n")
+    project.server.delay_s = 1.0
+    with started(project, *command, asked=2) as process:
+        to_all(process, signal.SIGINT)
+        sent = time.monotonic()
+        output, _ = process.communicate(timeout=30)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output
+    # 1.5 s for the functions, and what a process takes to end.
+    assert time.monotonic() - sent < 10
+    assert f"judge mine, suite parity: 0 of {TRIALS} trials recorded" in output
+    made = requests_made(project)
+    assert {model for model, _ in made[:2]} == {"first"}
+    assert len(made) == len(set(made)) == 4, "no other trial has begun"
+    project.server.delay_s = 0
+    project.run(*command).assert_outcomes(passed=1)
+    # The two that failed are asked from their beginning; nothing else is asked twice.
+    assert Counter(Counter(requests_made(project)).values()) == {1: 2 * TRIALS - 4, 2: 4}
+
+
+def test_the_line_of_calls_counts_the_requests_of_a_function(project: Project) -> None:
+    command = asked_twice_a_trial(project)
+    recorded = project.run(*command)
+    # Two requests for each of 18 trials; the fresh run of the proof sends none.
+    recorded.stdout.fnmatch_lines([f"calls: 36 made for {TRIALS} trials, 0 replayed, *"])
+    assert len(project.server.asked) == 2 * TRIALS
+    replayed = project.run("parity.suite.toml")
+    replayed.stdout.fnmatch_lines([f"calls: 0 made, {TRIALS} replayed, *"])
+    # A plan counts the same, whether they are recorded or have changed.
+    planned = processes.run("judgesense", "plan", "parity.suite.toml", cwd=project.path)
+    assert "  calls to be made: 0 (36 are recorded)\n" in planned.stdout
+    changed = "  as many as 36 calls, if the requests of two_requests:judge changed: "
+    assert changed in planned.stdout
 
 
 def test_a_process_that_dies_between_two_requests_pays_for_the_first_once(

@@ -232,3 +232,16 @@ def test_an_answer_of_the_future_has_no_age(
     result = project.run("parity.suite.toml", "--judge-max-age", "30")
     result.assert_outcomes(failed=int(is_refused), passed=int(not is_refused))
     assert ("is dated 1.2 days in the future" in _flat(result)) == is_refused
+
+
+def test_a_question_that_is_dated_in_the_future_is_an_error_of_its_test(project: Project) -> None:
+    project.pytester.makepyfile(
+        test_ask="def test_it(judge):\n    assert judge.ask('Is 2 even?').text == 'YES'\n"
+    )
+    project.run("test_ask.py", "--judge-mode", "record").assert_outcomes(passed=1)
+    project.cassette = next((project.path / "cassettes" / "mine" / "tests").glob("*.jsonl"))
+    project.age(-2)
+    result = project.run("test_ask.py", "--judge-max-age", "30")
+    result.assert_outcomes(errors=1)
+    assert "is dated 2.0 days in the future" in _flat(result)
+    project.run("test_ask.py").assert_outcomes(passed=1)

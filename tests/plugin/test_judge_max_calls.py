@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .project import TRIALS, Project, no_traceback, parity_suite, times_asked
+from .test_interrupt import asked_twice_a_trial
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
@@ -91,3 +92,27 @@ def test_where_nothing_is_to_be_kept_a_live_session_says_so(project: Project) ->
     result = project.run("parity.suite.toml", "--judge-mode", "live", "--judge-max-calls", "7")
     result.stdout.fnmatch_lines(["*nothing keeps what was paid for: add --judge-save-live DIR*"])
     assert not (project.path / "cassettes").exists()
+
+
+def test_calls_of_a_suite_that_the_limit_has_cut_are_counted_with_its_retries(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.record()
+    parity_suite(project.path, name="other")
+    project.declare("max_retries = 5\nconcurrency = 1")
+    project.server.status = lambda prompt: 500
+    result = project.run(".", "--judge-mode", "record", "--judge-max-calls", "5", *workers)
+    assert len(project.server.asked) == 5
+    result.stdout.fnmatch_lines([f"calls: 0 made, {TRIALS} replayed, *"])
+    # Twice as many trials as calls at once: while one waits for its retry, the other is asked.
+    result.stdout.fnmatch_lines(["calls for what was not measured: 5 made for 2 trials, 3 retried"])
+
+
+def test_of_a_function_that_the_limit_has_cut_the_first_request_is_counted(
+    project: Project,
+) -> None:
+    command = asked_twice_a_trial(project)
+    result = project.run(*command, "--judge-max-calls", "5")
+    assert len(project.server.asked) == 5
+    # Two trials at once, two requests each; then one request of the third, and none of the fourth.
+    result.stdout.fnmatch_lines(["calls for what was not measured: 5 made for 3 trials"])

@@ -190,9 +190,8 @@ def test_the_criterion_tradeoff_leads_from_baseline_to_strict() -> None:
 
 def test_position_and_wording_name_the_worst_judge() -> None:
     place = figure("shipped", "position")
-    assert place.finding == (
-        "Position outweighs content for positional: positional 100.0% against 0.0%"
-    )
+    # 1 less 0; the lower end of the one less the upper end of the other, and the other way round.
+    assert place.finding == "Position outweighs content for positional: 1.000 [0.391, 1.000]"
     wording = figure("shipped", "wording")
     # Of noisy on rubric, of those that ship: 166 of 460 pairs of grades, see its datasheet.
     stay, judge, suite = min(
@@ -201,17 +200,17 @@ def test_position_and_wording_name_the_worst_judge() -> None:
         for one in sheet.estimates
         if one.measure == "jss" and not one.condition and one.value is not None
     )
-    assert wording.finding == (
-        f"The least stable under rewording is {judge} on {suite}: {percent(stay)} of verdicts stay"
-    )
+    assert wording.finding.startswith(f"The lowest JSS is that of {judge} on {suite}: {stay:.3f} [")
     assert [one.get_title("left") for one in axes_of(wording)] == ["by task", "judge by task"]
 
 
 def test_temperatures_leave_margins_out_and_name_the_greatest_loss() -> None:
     found = figure("heat", "temperature")
     assert len(found.rows) == len(TABLE)
-    # plain loses 0.9 - 0.7 = 0.2 of its agreement, cot 0.05.
-    assert found.finding == ("Agreement of hot, pairwise, plain goes from 90.0% at 0 to 70.0% at 2")
+    # The farthest two temperatures, and not the largest difference, which is that of 0 and 1.
+    assert found.finding == (
+        "Agreement of hot falls from temperature 0 to 2: -0.125 [-0.210, -0.040]"
+    )
     agreement, consistency, errors = (axes.lines for axes in axes_of(found))
     assert [len(line.get_xdata()) for line in agreement] == [3, 2]
     assert [len(line.get_xdata()) for line in consistency] == [3, 1]  # one is not measured
@@ -220,7 +219,7 @@ def test_temperatures_leave_margins_out_and_name_the_greatest_loss() -> None:
 
 def test_correlations_effects_and_attributions() -> None:
     assert figure("heat", "correlations").finding == (
-        "The strongest correlation is that of temperature and agreement: r -0.750"
+        "The largest r measured is that of temperature and agreement: -0.750, without an interval"
     )
     texts = axes_of(figure("heat", "correlations"))[0].texts
     assert {text.get_position(): text.get_text() for text in texts} == {
@@ -231,12 +230,12 @@ def test_correlations_effects_and_attributions() -> None:
         (0, 0): "1.000",
     }
     effects = figure("heat", "effects")
-    assert effects.finding == "A high temperature changes agreement by -0.125 [-0.200, -0.050]"
+    assert effects.finding == "A high temperature lowers agreement: -0.125 [-0.200, -0.050]"
     _, names = axes_of(effects)[0].get_legend_handles_labels()
-    assert list(dict.fromkeys(names)) == [" aipw", " paired"]  # no value, no mark
-    assert len(effects.rows) == 4
+    assert list(dict.fromkeys(names)) == [" aipw", " paired", " pair"]  # no value, no mark
+    assert len(effects.rows) == 6
     bees = figure("heat", "attributions")
-    assert bees.finding == "temperature moves the prediction of agreement most: 0.080 on average"
+    assert bees.finding == "The fitted model of agreement uses temperature most: mean |SHAP| 0.080"
     points = list(swarm_of(POINTS))
     assert len(points) == 180
     assert {depth for _, _, depth in points} == {0.0, 0.5, 1.0}

@@ -405,3 +405,17 @@ def test_real_units_of_one_cluster_are_swapped_together() -> None:
     assert together is not None
     # All 4 up, and both clusters up.
     assert (apart.p_better, together.p_better) == (pytest.approx(1 / 16), pytest.approx(1 / 4))
+
+
+def test_over_several_cases_the_farthest_bounds_and_largest_p_values_count() -> None:
+    gain = paired_difference([0.2] * 20 + [0.0] * 20, range(40))
+    loss = paired_difference([-0.1] * 10 + [0.0] * 30, range(40))
+    assert gain is not None
+    assert loss is not None
+    both = gain.over([loss])
+    assert both.value == gain.value
+    assert both.ends(0.9) == (loss.ends(0.9)[0], gain.ends(0.9)[1])
+    # Neither a loss nor a gain is shown where another case shows the opposite.
+    assert (both.p_worse, both.p_better) == (gain.p_worse, loss.p_better)
+    assert min(both.p_worse, both.p_better) > 0.5
+    assert gain.over([]).ends(0.9) == gain.ends(0.9)

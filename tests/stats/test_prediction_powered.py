@@ -391,3 +391,134 @@ def test_clusters_of_one_name_are_one_only_in_pairs() -> None:
     joint = difference_of(first, second, paired=True)
     assert joint.estimate == apart.estimate
     assert joint.interval.lower != pytest.approx(apart.interval.lower)
+
+
+# --- skipped units --------------------------------------------------------------------------------
+
+
+def constant_judge() -> LabelledSample:
+    """36 of 100 units are drawn: 24 are labelled 1, 6 are labelled 0, and 6 are skipped."""
+    labels = [1] * 24 + [0] * 6 + [math.nan] * 70
+    skipped = [False] * 30 + [True] * 6 + [False] * 64
+    return LabelledSample([1] * 100, labels, range(100), skipped=skipped)
+
+
+def labelled_as(sample: LabelledSample, label: float) -> LabelledSample:
+    """The sample with this label for its skipped units."""
+    return replace(sample, labels=np.where(sample.skipped, label, sample.labels), skipped=None)
+
+
+def test_skipped_units_count_as_0_for_the_lower_end_and_as_1_for_the_upper() -> None:
+    sample = constant_judge()
+    rate = rate_of(sample)
+    # Verdicts are all the same, so that theta is the mean of the labels: 24 of 30, and with the
+    # skipped units 24 to 30 of 36.
+    assert rate.estimate == pytest.approx(24 / 30)
+    assert rate.skipped is not None
+    assert rate.skipped.count == 6
+    assert rate.skipped.lowest == pytest.approx(24 / 36)
+    assert rate.skipped.highest == pytest.approx(30 / 36)
+    zeros, ones = (rate_of(labelled_as(sample, label)) for label in (0.0, 1.0))
+    for name in ("interval", "labels_only_interval"):
+        lower, upper = getattr(zeros, name), getattr(ones, name)
+        interval = getattr(rate, name)
+        assert (interval.lower, interval.upper) == (lower.lower, upper.upper)
+        assert (interval.lower_bound, interval.upper_bound) == (
+            lower.lower_bound,
+            upper.upper_bound,
+        )
+    # Without them it is what it would be if nothing had been skipped.
+    plain = rate_of(replace(sample, skipped=None))
+    assert rate.skipped.as_labelled == plain.interval
+    assert (rate.labels, rate.units) == (plain.labels, plain.units) == (30, 100)
+    assert rate.interval.clusters == 30
+    assert plain.skipped is None
+
+
+def drawn_and_skipped(seed: int, *, strata: bool = False) -> LabelledSample:
+    """`drawn`, with some of its unlabelled units skipped."""
+    sample = drawn(seed, strata=strata)
+    unlabelled = np.isnan(np.asarray(sample.labels))
+    rng = np.random.default_rng([seed, 1])
+    return replace(sample, skipped=unlabelled & (rng.random(unlabelled.size) < rng.random()))
+
+
+@given(SEEDS, st.booleans())
+def test_no_labels_that_are_all_alike_lead_out_of_the_interval(seed: int, strata: bool) -> None:
+    sample = drawn_and_skipped(seed, strata=strata)
+    rate = corrected_rate(sample)
+    if isinstance(rate, NotEstimable):
+        return
+    cases = [rate_of(replace(sample, skipped=None))]
+    cases += [rate_of(labelled_as(sample, label)) for label in (0.0, 1.0)]
+    for case in cases:
+        assert rate.interval.lower <= case.interval.lower
+        assert rate.interval.upper >= case.interval.upper
+        assert rate.interval.lower_bound <= case.interval.lower_bound
+        assert rate.interval.at is not None
+        assert case.interval.at is not None
+        assert rate.interval.at(0.999)[1] >= case.interval.at(0.999)[1]
+    if rate.skipped is not None:
+        assert rate.skipped.lowest <= rate.estimate <= rate.skipped.highest
+
+
+@given(SEEDS)
+def test_exchanging_0_and_1_mirrors_a_rate_with_skipped_units(seed: int) -> None:
+    sample = drawn_and_skipped(seed)
+    mirrored = replace(
+        sample, verdicts=1 - np.asarray(sample.verdicts), labels=1 - np.asarray(sample.labels)
+    )
+    first, second = rate_of(sample), rate_of(mirrored)
+    assert second.interval.lower == pytest.approx(1 - first.interval.upper)
+    assert second.interval.upper_bound == pytest.approx(1 - first.interval.lower_bound)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_skipped_units_of_two_systems_go_opposite_ways(paired: bool) -> None:
+    first, second = drawn_and_skipped(3), drawn_and_skipped(8)
+    difference = difference_of(first, second, paired=paired)
+    cases = [
+        difference_of(labelled_as(first, of_first), labelled_as(second, of_second), paired=paired)
+        for of_first, of_second in ((0.0, 1.0), (1.0, 0.0))
+    ]
+    assert difference.interval.lower == cases[0].interval.lower
+    assert difference.interval.upper == cases[1].interval.upper
+    plain = difference_of(
+        replace(first, skipped=None), replace(second, skipped=None), paired=paired
+    )
+    assert difference.estimate == plain.estimate
+    assert difference.skipped is not None
+    assert difference.skipped.as_labelled == plain.interval
+    assert difference.skipped.count == sum(
+        int(np.sum(np.asarray(sample.skipped))) for sample in (first, second)
+    )
+    assert difference.skipped.lowest == cases[0].estimate
+    assert difference.skipped.highest == cases[1].estimate
+
+
+def test_people_who_skip_what_is_bad_are_covered() -> None:
+    """Of 60 recordings with a rate of .7, in which 10% of the good and 60% of the bad are skipped.
+
+    Of 60 intervals of 95% at least 50 cover but once in a thousand (binomial). Without the skipped
+    ones the labels say .7 * .9 / (.7 * .9 + .3 * .4) = .84, which 60 intervals seldom tell from .7.
+    """
+    rng, within, without = np.random.default_rng(17), 0, 0
+    for _ in range(60):
+        labels = (rng.random(500) < 0.7).astype(float)
+        verdicts = np.where(rng.random(500) < 0.85, labels, 1 - labels)
+        is_drawn = rng.permutation(500) < 100
+        skipped = is_drawn & (rng.random(500) < np.where(labels == 1, 0.1, 0.6))
+        known = np.where(is_drawn & ~skipped, labels, np.nan)
+        sample = LabelledSample(verdicts, known, np.arange(500), skipped=skipped)
+        ends = rate_of(sample).interval
+        within += ends.lower <= labels.mean() <= ends.upper
+        ends = rate_of(replace(sample, skipped=None)).interval
+        without += ends.lower <= labels.mean() <= ends.upper
+    assert within >= 50 > without
+
+
+def test_a_unit_that_was_skipped_has_no_label() -> None:
+    sample = constant_judge()
+    for skipped in ([True] * 100, [True] * 99):
+        with pytest.raises(ValueError, match="has no label if it is"):
+            corrected_rate(replace(sample, skipped=skipped))

@@ -363,6 +363,14 @@ def test_a_mistyped_key_of_a_suite_gets_the_one_that_is_meant(
     assert "no such key" in caught.value.found
 
 
+def test_of_many_mistyped_keys_ten_are_shown(load: Load) -> None:
+    keys = "".join(f"mistyped{number} = 1\n" for number in range(1000))
+    with pytest.raises(SuiteError) as caught:
+        load(keys + CONTENT)
+    assert caught.value.found.count("no such key") == 10
+    assert caught.value.found.endswith("; and 990 more")
+
+
 def test_a_mistyped_key_of_a_line_gets_the_one_that_is_meant(load: Load) -> None:
     with pytest.raises(SuiteError, match=r"items\.jsonl:2 is not of the form") as caught:
         load(PAIRWISE, [PAIRS[0], {**PAIRS[1], "lable": "1"}])

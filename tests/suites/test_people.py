@@ -212,6 +212,14 @@ def test_other_columns_are_an_error(path: Path) -> None:
     assert f"columns {', '.join(COLUMNS)}" in str(caught.value)
 
 
+def test_of_many_columns_ten_are_shown(path: Path) -> None:
+    names = ",".join(f"c{number}" for number in range(1000))
+    path.write_text(f"{names}\nx{',' * 999}\n")
+    with pytest.raises(SuiteError) as caught:
+        read_people(path)
+    assert caught.value.found.endswith("c8, c9 and 990 more")
+
+
 def test_a_file_that_does_not_say_which_texts_were_labelled_is_left_as_it_is(path: Path) -> None:
     content = HEADER.replace(",text", "") + LINE.replace(f",{TEXT}", "")
     path.write_text(content)

@@ -1,8 +1,8 @@
 """The prompt, part by part, with what leaving each out does: rows of a datasheet, and its lines.
 
 A row is a part of the prompt in its order. ``effect`` is over the judge's own ``noise`` with its
-95% interval ``lower`` to ``upper``, ``most`` the one-sided bound where nothing is noticed; ``p`` by
-Holm, as ``p_form`` is;
+95% interval ``lower`` to ``upper``, whose lower end is above 0 exactly where verdicts move,
+``most`` the one-sided bound where nothing is noticed; ``p`` by Holm, as ``p_form`` is;
 ``unparsed`` the share of replies without a verdict when it is left out, ``unparsed_whole`` with
 the whole prompt. Of a part that is ``kept`` nothing is known.
 
@@ -17,18 +17,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.ablation.estimators import GroupLeftOut, left_out
-from pytest_judgesense.instruments.ablation.measures import SENTENCE_EFFECT
 from pytest_judgesense.instruments.ablation.stimuli import (
-    SENTENCE,
-    TOGETHER,
     LeaveOneOut,
     PromptPart,
 )
 from pytest_judgesense.layout import Toned, columns, excerpt, indented
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Passage, TableRow, TableRows
+from pytest_judgesense.sections import Estimates, Passage, TableRow, TableRows
+from pytest_judgesense.shown_change import ends_text
 from pytest_judgesense.stats.left_out import TOGETHER as TIMES_TOGETHER
 from pytest_judgesense.stats.left_out import PartLeftOut
 from pytest_judgesense.suites.suite import Suite
@@ -43,7 +40,7 @@ _MARGIN: Final = 12  # columns before the text
 _INDENT: Final = 6  # columns before a line of a suite
 
 
-def rows(cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None) -> TableRows | None:
+def rows(cell: Cell, _estimates: Estimates, suite: Suite | None) -> TableRows | None:
     """A row for each part of the prompt; of a log, which has no prompt, for each that is told."""
     tests = left_out(cell)
     if tests is None:
@@ -56,19 +53,18 @@ def rows(cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None) -> Ta
     )
     asked = {"items": tests.items, "whole_asked": tests.times}
     alone: list[TableRow] = [
-        _row(part, tests.parts[part.id], estimates) | asked
+        _row(part, tests.parts[part.id]) | asked
         if part.id in tests.parts
         else {"sentence": "", **_text_of(part), "finding": f"kept: {part.reason}"}
         for part in parts
         if part.reason or part.id in tests.parts
     ]
-    return [*alone, *_rows_together(alone, tests.together, estimates, suite)]
+    return [*alone, *_rows_together(alone, tests.together, suite)]
 
 
 def _rows_together(
     alone: TableRows,
     group: GroupLeftOut | None,
-    estimates: tuple[Estimate, ...],
     suite: Suite | None,
 ) -> Iterator[TableRow]:
     """The row of what was left out together, or is to be; none where there is no such sentence."""
@@ -85,14 +81,13 @@ def _rows_together(
     if group.test is None:
         yield row | {"finding": "not tested: no item has replies with and without them"}
         return
-    row |= _tested("+".join(group.ids), TOGETHER, group.test, estimates)
+    row |= _tested(group.test)
     row["dropped"] = group.test.may_be_dropped()
     if group.to_ask is not None:
         row["to_ask"] = {group.to_ask.name: group.to_ask.times}
     if group.of_smallest is not None:
         row["smallest"] = list(group.smallest)
-        smallest = _tested("+".join(group.smallest), TOGETHER, group.of_smallest, estimates)
-        row["finding_of_smallest"] = _finding(smallest)
+        row["finding_of_smallest"] = _finding(_tested(group.of_smallest))
     yield row | {"finding": _finding(row)}
 
 
@@ -105,26 +100,21 @@ def _text_of(part: PromptPart) -> dict[str, Any]:
     return {"where": part.where, "text": part.text, **section}
 
 
-def _row(
-    part: PromptPart, test: PartLeftOut | None, estimates: tuple[Estimate, ...]
-) -> dict[str, Any]:
+def _row(part: PromptPart, test: PartLeftOut | None) -> dict[str, Any]:
     row = {"sentence": part.id, **_text_of(part)}
     if test is None:
         return row | {"finding": "not tested: no item has replies with and without it"}
-    row |= _tested(part.id, SENTENCE, test, estimates)
+    row |= _tested(test)
     return row | {"finding": _finding(row)}
 
 
-def _tested(
-    name: str, key: str, test: PartLeftOut, estimates: tuple[Estimate, ...]
-) -> dict[str, Any]:
-    """The numbers of a part, or of several; ``key`` is the condition that holds its name."""
-    effect = find_estimate(estimates, SENTENCE_EFFECT.name, {key: name})
-    ends = None if effect is None else effect.clustered
+def _tested(test: PartLeftOut) -> dict[str, Any]:
+    """The numbers of a part, or of several."""
+    lower, upper = test.decided() or (None, None)
     return {
         "effect": test.effect,
-        "lower": ends and ends.lower,
-        "upper": ends and ends.upper,
+        "lower": lower,
+        "upper": upper,
         "most": test.upper,
         "noise": test.noise,
         "p_unadjusted": test.p,
@@ -144,7 +134,7 @@ def _finding(row: TableRow) -> str:
         words = f"moves {_percent(row['effect'])} of verdicts"
         if row["lower"] is None:
             return words
-        return f"{words} [{100 * row['lower']:.0f}, {100 * row['upper']:.0f}]"
+        return f"{words} {ends_text((100 * row['lower'], 100 * row['upper']), '{:.0f}'.format)}"
     if row["most"] is None:
         return "no effect noticed"
     return f"no effect noticed; up to {_percent(row['most'])} possible"

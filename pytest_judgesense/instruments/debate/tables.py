@@ -162,10 +162,17 @@ def _ranks(head: fig.Head, rows: TableRows) -> fig.Figure:
         fig.heat(axes, ranks, lines, instability_of)
         fig.labels(axes, "rank", "configuration")
 
+    # Behind none but those that give one answer to everything.
+    is_told = rows[best]["ranks"][1] <= best + 1
+    standing = (
+        "is the most stable configuration"
+        if is_told
+        else "has the lowest instability, not told apart from every other one"
+    )
+    first = fig.percent(shares[best][0])
     return fig.Figure(
         head,
-        f"{of_all[best][0]} is the most stable configuration, first in "
-        f"{fig.percent(shares[best][0])} of resamples",
+        f"{of_all[best][0]} {standing}: first in {first} of resamples",
         "Each line is a configuration, the most stable on top: in which share of resamples of "
         "topics it takes which rank. Instability is the number behind its name.",
         (fig.Panel(draw, fig.height_of_rows(len(rows), names=ranks)),),

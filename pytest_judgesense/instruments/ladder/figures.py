@@ -10,6 +10,7 @@ from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet, JudgeSheet
 from pytest_judgesense.estimate import Estimate, number_text
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
+from pytest_judgesense.shown_change import ShownChange, farthest
 
 _THRESHOLD: Final = 0.75
 _CENSORED: Final = {"left-censored": "<", "right-censored": ">"}
@@ -214,7 +215,7 @@ def _decomposition(sheet: Datasheet) -> fig.Found:
         head,
         f"{most} prefers the same slot in both orders in {fig.percent(rates[most])} of equal pairs"
         if rates[most] > 0
-        else "No judge prefers the same slot in both orders of equal pairs",
+        else "No judge preferred the same slot in both orders of any equal pair",
         f"Canonical pairs of the same quality on {suite or strict}, by what was chosen in both "
         "orders. Only a tie in both orders is right."
         + f" Bars called strict show the strict prompt on {strict}."
@@ -260,26 +261,32 @@ def _criterion(sheet: Datasheet) -> fig.Found:
         x, y = "raw false preference", "sensitivity at distance 1"
         fig.labels(axes, f"{x} (share of calls)", f"{y} (share of calls)")
 
-    def moved(arms: dict[str, tuple[Any, Any]]) -> float:
-        pairs = zip(arms["baseline"], arms["strict"], strict=True)
-        return float(sum(abs(now.value - then.value) for then, now in pairs))
-
-    _, who, arms = max(moves, key=lambda move: moved(move[2]))
-    (false, near), (less, then) = arms["baseline"], arms["strict"]
-    before, after, near_before, near_after = (
-        fig.percent(e.value) for e in (false, less, near, then)
-    )
+    changes = [
+        (ShownChange.between(before, now), (who, what))
+        for _, who, arms in moves
+        for what, before, now in zip(
+            ("false preference", "sensitivity"), arms["baseline"], arms["strict"], strict=True
+        )
+    ]
     return fig.Figure(
         head,
-        f"The strict prompt takes {who} from {before} to {after} false preference, and from "
-        f"{near_before} to {near_after} sensitivity"
-        if moved(arms)
-        else "The strict prompt changes no judge",
+        _of_criterion(*farthest(changes)),
         f"From the baseline to the strict prompt on {suite}. A move to the left is free only "
         "if it is not also a move down. Bars are 95% clustered intervals.",
         (fig.Panel(draw),),
         ("judge", "prompt", *fig.named("false preference"), *fig.named("sensitivity")),
         tuple(rows),
+    )
+
+
+def _of_criterion(change: ShownChange, place: tuple[str, str]) -> str:
+    """What the strict prompt does to one of the two rates of a judge."""
+    who, what = place
+    return change.sentence(
+        above=f"The strict prompt raises the {what} of {who}",
+        below=f"The strict prompt lowers the {what} of {who}",
+        neither="The strict prompt does not visibly change a judge; farthest apart is the "
+        f"{what} of {who}",
     )
 
 
@@ -299,16 +306,15 @@ def _position(sheet: Datasheet) -> fig.Found:
         x, y = "stable: the same content", "positional: the same slot"
         fig.labels(axes, f"{x} (share of pairs)", f"{y} (share of pairs)")
 
-    gaps = [(place.value - stable.value, who, stable, place) for _, who, stable, place in marks]
-    above = [who for gap, who, *_ in gaps if gap > 0]
-    _, who, stable, place = max(gaps, key=lambda gap: gap[:2])
-    finding = "Position outweighs content for no judge"
-    if above:
-        finding = f"Position outweighs content for {' and '.join(above)}: {who} "
-        finding += f"{fig.percent(place.value)} against {fig.percent(stable.value)}"
+    gaps = [(ShownChange.between(stable, place), who) for _, who, stable, place in marks]
+    gap, who = max(gaps, key=lambda of_judge: (of_judge[0].direction, of_judge[0].value))
     return fig.Figure(
         head,
-        finding,
+        gap.sentence(
+            above=f"Position outweighs content for {who}",
+            below="Content outweighs position for every judge, least for " + who,
+            neither=f"Position does not visibly outweigh content for any judge; nearest is {who}",
+        ),
         f"Same-quality pairs on {suite}: the share that position decides against the share that "
         "content decides. Above the line, position decides more.",
         (fig.Panel(draw),),

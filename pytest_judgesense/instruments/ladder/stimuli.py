@@ -29,7 +29,7 @@ from typing import Final, TypeAlias
 
 from pydantic import Field, model_validator
 
-from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.from_lines import with_elements
 from pytest_judgesense.suites.item import Item
@@ -277,7 +277,7 @@ def _unlike(suite: Suite, subset: str, rule: str, expected: str) -> Iterator[Lin
             rule,
             f"items {some(differing)}",
             "one of two texts states what the other does not",
-            f"{len(differing)} pairs; in {first} alone in one text: {', '.join(facts)}",
+            f"{len(differing)} pairs; in {first} alone in one text: {listed(facts)}",
             expected,
             "state the same numbers, names, days, negations and conditions in both",
         )

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
 from pytest_judgesense.sections import tables_named
+from pytest_judgesense.shown_change import ShownChange, farthest
 
 
 def _tasks(sheet: Datasheet) -> list[str]:
@@ -115,13 +116,14 @@ def _polarity_figure(sheet: Datasheet) -> Iterator[fig.Found]:
         axes.set_xlim(-0.03, 1.03)
         fig.labels(axes, "JSS (share of template pairs)", "", "by judge and suite")
 
-    most, raw, corrected = max(marks, key=lambda mark: mark[2].value - mark[1].value)
-    gain = corrected.value - raw.value
+    gain, most = farthest([(ShownChange.between(raw, fixed), name) for name, raw, fixed in marks])
     yield fig.Figure(
         fig.Head("polarity", "6b", "JSS raw against corrected"),
-        f"Inverted labels account for {fig.percent(gain)} of the pairs of {most}"
-        if gain > 0
-        else "No score rises when inverted labels are corrected",
+        gain.sentence(
+            above=f"Corrected for inverted labels, the JSS of {most} is higher",
+            below=f"Corrected for inverted labels, the JSS of {most} is lower",
+            neither=f"Correcting inverted labels does not visibly change the JSS of {most}",
+        ),
         "Hollow: JSS with the labels as they stand. Filled: with the labels of inverted wordings "
         "remapped to what they mean.",
         (fig.Panel(draw, fig.height_of_rows(len(marks))),),
@@ -136,7 +138,7 @@ def _finding(
     names: Sequence[str],
     suites: Sequence[str],
 ) -> str:
-    """The least stable of the judges that are stable or not, and those that are degenerate."""
+    """The lowest JSS of judges that give several answers, and those that are degenerate."""
 
     def on(place: tuple[int, int]) -> str:
         return f"{names[place[0]].removesuffix(f' {fig.MARK}')} on {suites[place[1]]}"
@@ -146,8 +148,7 @@ def _finding(
     if not varied:
         return degenerate[:1].upper() + degenerate[1:]
     place, least = min(varied.items(), key=lambda placed: (placed[1].value, placed[0]))
-    finding = "No verdict changes under another wording of the prompt"
+    finding = "No verdict changed under another wording of the prompt"
     if least.value < 1:
-        finding = f"The least stable under rewording is {on(place)}: "
-        finding += f"{fig.percent(least.value)} of verdicts stay"
+        finding = f"The lowest JSS is that of {on(place)}: {ShownChange.of(least).numbers()}"
     return "; ".join(filter(None, [finding, degenerate]))

@@ -28,6 +28,7 @@ from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
+from pytest_judgesense.shown_change import ShownChange
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.inputs import NotEstimable
@@ -162,7 +163,9 @@ def _biases(target: Target) -> Iterator[Estimate]:
             continue
         signed = float(away.mean())
         interval = clustered_mean(away, target.clusters[compared], (-1.0, 1.0))
-        often = ("more often than people",) if signed > 0 else ("more seldom than people",)
+        way = ShownChange.within(signed, interval).words(
+            above="more often than people", below="more seldom than people", neither=""
+        )
         yield estimated(
             of.CLASS_BIAS,
             target.cell,
@@ -171,7 +174,7 @@ def _biases(target: Target) -> Iterator[Estimate]:
             n=away.size,
             clustered=interval and folded(interval, 0.0),
             missing=target.missing,
-            flags=often * bool(signed),
+            flags=(way,) * bool(way),
         )
 
 

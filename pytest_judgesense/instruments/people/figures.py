@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.instruments.people.tables import table_of_rates
+from pytest_judgesense.instruments.people.tables import bias_of, table_of_rates
 from pytest_judgesense.sections import TableRow, tables_named
+from pytest_judgesense.shown_change import farthest
 
 CORRECTED: Final = "corrected_rates"
 _ALONE: Final = 0.22
@@ -41,15 +42,9 @@ def rate_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         axes.set_xlim(-0.03, 1.03)
         fig.labels(axes, "rate", "", "raw and corrected")
 
-    name, worst = max(marks, key=lambda mark: abs(mark[1]["raw"] - mark[1]["value"]))
-    away = worst["raw"] - worst["value"]
-    finding = f"{name}: the judge says {fig.percent(worst['raw'])}, people would say "
-    finding += f"{fig.percent(worst['value'])}"
     yield fig.Figure(
         fig.Head("corrected", "9", "Rates, raw and corrected by labels of people"),
-        finding
-        if worst["biased"]
-        else f"No judge's rate is told from that of people ({abs(away):.2f})",
+        _finding(marks),
         "Hollow: the rate that the judge gives. Filled: the rate that people would give, with its "
         "95% interval over clusters. Below it the same from the labels alone.",
         (fig.Panel(draw, fig.height_of_rows(len(marks), 0.5)),),
@@ -62,6 +57,19 @@ def rate_figures(sheet: Datasheet) -> Iterator[fig.Found]:
             )
             for name, row in marks
         ),
+    )
+
+
+def _finding(marks: Sequence[tuple[str, TableRow]]) -> str:
+    """Whether verdicts lie to one side of the labels of people, where they do so most."""
+    biases = [(bias, name) for name, row in marks if (bias := bias_of(row)) is not None]
+    if not biases:
+        return "Whether a judge's rate is that of people is not known"
+    bias, name = farthest(biases)
+    return bias.sentence(
+        above=f"{name}: verdicts lie above the labels of people",
+        below=f"{name}: verdicts lie below the labels of people",
+        neither=f"No judge's rate is told from that of people; farthest is {name}",
     )
 
 

@@ -8,8 +8,9 @@ rate by its errors on the labelled items.
 That holds for labels of items **drawn at random** from all of them, as the suite has to say:
 ``labelled`` in ``[stimuli]``. Where all items are labelled nothing was drawn.
 
-Items that were drawn and that nobody labelled (people skipped them) are no random part of all: the
-rate is then that of items that people can decide, and is flagged with their number.
+Items that were drawn and that nobody labelled (people skipped them) are no random part of all: they
+are missing labels. The interval counts all of them as 0 for its lower end and as 1 for its upper,
+and a flag counts them.
 
 A judge's verdict that is missing is the mean of the others: whatever stands in its place, the rate
 stays right on average. The bounds beside it are the lowest and the highest rate if every missing
@@ -39,18 +40,20 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
     unavailable,
 )
-from pytest_judgesense.stats.comparison import paired_difference
-from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.shown_change import ShownChange
+from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, paired_difference
+from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
 from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.trial import SYSTEM, Condition
 
 if TYPE_CHECKING:  # few suites have labels of people
+    from pytest_judgesense.stats.label_errors import RateWithoutErrors
     from pytest_judgesense.stats.prediction_powered import CorrectedRate, LabelledSample
 
 # At which the judge's verdicts are as good as not used, and the interval not narrower by them.
 _NOTHING: Final = 0.05
 _NO_NARROWER: Final = 0.98
-_ONE_SIDED: Final = 0.025
+_TWO_SIDED: Final = 0.05
 NOTHING_ADDED: Final = "the judge adds nothing to the labels"
 _UNSAID: Final = (
     'the suite does not say how the labelled items were drawn: add labelled = "random" to '
@@ -68,6 +71,11 @@ _NO_STRATA: Final = (
 )
 
 
+_ON_A_SCALE: Final = (
+    "grades on a scale: how far two people are apart does not say how far both are off"
+)
+
+
 class Rate(NamedTuple):
     """A rate of a cell, before it is an estimate.
 
@@ -78,6 +86,9 @@ class Rate(NamedTuple):
         biased: whether its verdicts on labelled items lie to one side of the labels beyond chance.
         missing: the replies that state no verdict.
         skipped: items that were drawn to be labelled, and that nobody labelled.
+        without_errors: the rate if the people did not err, or why nobody knows it.
+        bias: the verdicts on labelled items less the labels, with the interval that decides whether
+            they lie to one side.
     """
 
     condition: Condition
@@ -86,7 +97,9 @@ class Rate(NamedTuple):
     adds_nothing: bool
     biased: bool
     missing: Missing
-    skipped: int = 0
+    skipped: int
+    without_errors: RateWithoutErrors | NotEstimable
+    bias: ShownChange | None = None
 
 
 @once_a_cell
@@ -115,23 +128,28 @@ def _wanted(target: Target) -> Iterator[tuple[str | None, Condition]]:
 class _Sample(NamedTuple):
     """The items of a rate: arrays of shape (items,).
 
-    ``silent``: of each item the share of its replies that state no verdict.
+    ``votes``: what each person says of each item, shape (items, persons); ``None`` on a scale.
+    ``is_stated_otherwise``: see `Target.is_stated_otherwise`. ``skipped``: whether it was drawn to
+    be labelled and has no label. ``silent``: the share of its replies that state no verdict.
     """
 
     condition: Condition
     judge: NDArray[np.float64]
     people: NDArray[np.float64]
+    votes: NDArray[np.float64] | None
+    is_stated_otherwise: NDArray[np.bool_]
     clusters: NDArray[Any]
     strata: NDArray[Any]
     silent: NDArray[np.float64]
     labelled: str | None
     missing: Missing
-    skipped: int
+    skipped: NDArray[np.bool_]
 
 
 def _samples(target: Target, label: str | None, condition: Condition) -> Iterator[_Sample]:
     """All items, and those of each system."""
     judge, people = target.shares(label)
+    votes = None if label is None or target.scale else target.votes(label)
     trials = [target.first(item).trial for item in range(target.stated.size)]
     # Chosen beside others that were drawn: of those alone the rate can be told.
     picked = np.array([trial.picked for trial in trials])
@@ -151,12 +169,14 @@ def _samples(target: Target, label: str | None, condition: Condition) -> Iterato
             condition if system is None else {**condition, SYSTEM: system},
             judge[inside],
             people[inside],
+            None if votes is None else votes[inside],
+            target.is_stated_otherwise[inside],
             clusters[inside],
             strata[inside],
             silent[inside],
             target.cell.design.labelled,
             missing_of(outcomes[inside[target.items]]),
-            int(skipped[inside].sum()),
+            skipped[inside],
         )
 
 
@@ -176,14 +196,38 @@ def _rate(sample: _Sample) -> Rate:
         if not isinstance(result, NotEstimable):
             missing = _with_bounds(sample, judge, result)
     adds_nothing = not isinstance(result, NotEstimable) and _adds_nothing(sample, result)
+    bias = _bias_of(sample)
     return Rate(
         sample.condition,
         result,
         judge,
         adds_nothing,
-        _is_biased(sample),
+        bias is not None and bias.is_shown,
         missing,
-        sample.skipped,
+        int(sample.skipped.sum()),
+        result if isinstance(result, NotEstimable) else _without_errors(sample, result),
+        bias,
+    )
+
+
+def _without_errors(sample: _Sample, rate: CorrectedRate) -> RateWithoutErrors | NotEstimable:
+    """The rate if people did not err, by their disagreement on the items that it goes by."""
+    from pytest_judgesense.stats.label_errors import rate_without_errors
+
+    if sample.votes is None:
+        return NotEstimable(_ON_A_SCALE)
+    places = np.flatnonzero(~np.isnan(sample.people))
+    if stated := int(sample.is_stated_otherwise[places].sum()):
+        return NotEstimable(
+            f"{stated} of {places.size} labels are stated, and not those of most people, so nobody "
+            "knows how often they are wrong"
+        )
+    votes = sample.votes[places]
+    return rate_without_errors(
+        rate=rate.estimate,
+        interval=rate.interval,
+        labels=[of_item[~np.isnan(of_item)].tolist() for of_item in votes],
+        clusters=sample.clusters[places],
     )
 
 
@@ -217,12 +261,16 @@ def _adds_nothing(sample: _Sample, rate: CorrectedRate) -> bool:
     return math.sqrt(1 - others * correlation**2) > _NO_NARROWER
 
 
-def _is_biased(sample: _Sample) -> bool:
-    """Whether swaps of verdict and label within clusters give the bias seen seldom enough."""
+def _bias_of(sample: _Sample) -> ShownChange | None:
+    """What verdicts lie above the labels, by swaps of verdict and label within clusters."""
     away = sample.judge - sample.people
     there = ~np.isnan(away)
     compared = paired_difference(away[there], sample.clusters[there]) if there.any() else None
-    return compared is not None and min(compared.p_better, compared.p_worse) <= _ONE_SIDED
+    if compared is None:
+        return None
+    p = min(1.0, 2 * min(compared.p_better, compared.p_worse))
+    ends = agreeing_ends(compared.value, compared.ends(LEVEL), p, Adjusted(p, _TWO_SIDED))
+    return ShownChange(compared.value, ends)
 
 
 def _refused(sample: _Sample) -> str | None:
@@ -241,7 +289,7 @@ def _labelled(sample: _Sample, judge: float) -> LabelledSample:
 
     strata = sample.strata if sample.labelled == "stratified" else None
     verdicts = np.nan_to_num(sample.judge, nan=judge)
-    return LabelledSample(verdicts, sample.people, sample.clusters, strata)
+    return LabelledSample(verdicts, sample.people, sample.clusters, strata, sample.skipped)
 
 
 def corrected_rates(cell: Cell) -> Iterator[Estimate]:
@@ -268,6 +316,7 @@ def corrected_rates(cell: Cell) -> Iterator[Estimate]:
             clustered=result.interval,
             missing=rate.missing,
             flags=tuple(_flags(rate, result)),
+            skipped_labels=result.skipped,
         )
 
 
@@ -327,6 +376,9 @@ def _difference(cell: Cell, target: Target, first: _Sample, second: _Sample) -> 
     raw = result.judge_difference
     biased = not result.interval.lower <= raw <= result.interval.upper
     words = bias_words(raw, result.estimate, biased=biased)
+    flags = [f"raw difference {number_text(raw)}, {words}"]
+    if result.skipped is not None:
+        flags.append(skipped_words(result.skipped.count))
     return estimated(
         of.CORRECTED_DIFFERENCE,
         cell,
@@ -335,5 +387,6 @@ def _difference(cell: Cell, target: Target, first: _Sample, second: _Sample) -> 
         n=first.judge.size + second.judge.size,
         clustered=result.interval,
         missing=target.missing,
-        flags=(f"raw difference {number_text(raw)}, {words}",),
+        flags=(*flags,),
+        skipped_labels=result.skipped,
     )

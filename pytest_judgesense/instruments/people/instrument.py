@@ -51,6 +51,7 @@ REPORT: Final = Report(
             tables.corrected_lines,
             brief=tables.corrected_brief,
             below=tables.corrected_below,
+            with_tables=True,
             figures=rate_figures,
             title="Rates, raw and corrected by labels of people",
         ),

@@ -89,5 +89,5 @@ CORRECTED_DIFFERENCE: Final = _floor(
     meaning="the corrected rate of one system less that of another",
     bounds=(-1.0, 1.0),
     evidence=_OTHER,
-    sentence="the rates that people would give differ by {value} ({notes})",
+    sentence="of the rates that people would give one less the other is {value} ({notes})",
 )

@@ -14,8 +14,10 @@ from pytest_judgesense.instruments.people import measures as of
 from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED, Rate, rates
 from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
+from pytest_judgesense.measures.label_errors import label_error_row, without_errors_brief
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.sections import Board, ComparedJudge, Estimates, TableRow, TableRows
+from pytest_judgesense.shown_change import ShownChange
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.suites.people import skipped_words
@@ -156,10 +158,21 @@ def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableR
                 "labels_alone_upper": alone.upper,
                 "adds_nothing": rate.adds_nothing,
                 "biased": rate.biased,
+                "bias": rate.bias and rate.bias.value,
+                "bias_lower": rate.bias and rate.bias.ends and rate.bias.ends[0],
+                "bias_upper": rate.bias and rate.bias.ends and rate.bias.ends[1],
                 "skipped": rate.skipped,
+                **label_error_row(rate.without_errors),
             }
         )
     return rows or None
+
+
+def bias_of(row: TableRow) -> ShownChange | None:
+    """What verdicts lie above the labels of people, as a row holds it."""
+    if row.get("bias") is None:
+        return None
+    return ShownChange(row["bias"], (row["bias_lower"], row["bias_upper"]))
 
 
 def corrected_lines(rows: TableRows) -> Iterator[str]:
@@ -175,12 +188,26 @@ def corrected_lines(rows: TableRows) -> Iterator[str]:
         alone = f"[{number_text(row['labels_alone_lower'])}, "
         alone += f"{number_text(row['labels_alone_upper'])}]"
         yield (
-            f"{head} {number_text(row['value'])} {ends}, raw {raw}{', biased' * row['biased']}, "
+            f"{head} {number_text(row['value'])} {ends}, raw {raw}{_bias_words(row)}, "
             f"from {row['labels']} labels of "
             f"{row['items']} items; labels alone {number_text(row['labels_alone'])} {alone}"
         )
         if row["skipped"]:
             yield f"{head} {skipped_words(row['skipped'])}"
+        if row.get("without_errors") is not None:
+            yield f"{head} {row['people_err']}"
+    # What several rates share is said once.
+    yield from dict.fromkeys(
+        f"labels of people: {row['people_err']}"
+        for row in rows
+        if row.get("people_err") and row["without_errors"] is None
+    )
+
+
+def _bias_words(row: TableRow) -> str:
+    """Whether the judge's own rate is biased, with the interval that says so."""
+    bias = bias_of(row)
+    return "" if bias is None or not bias.is_shown else f", biased (on labels {bias.numbers()})"
 
 
 def corrected_brief(rows: TableRows) -> str:
@@ -190,7 +217,8 @@ def corrected_brief(rows: TableRows) -> str:
         return ""
     where = "".join(f" ({key} {value})" for key, value in row["condition"].items())
     ends = f"[{compact(row['lower'])}, {compact(row['upper'])}]"
-    return f"corrected rate{where} {compact(row['value'])} {ends} (raw {compact(row['raw'])})"
+    beside = "; ".join(filter(None, (f"raw {compact(row['raw'])}", without_errors_brief(row))))
+    return f"corrected rate{where} {compact(row['value'])} {ends} ({beside})"
 
 
 def corrected_below(rows: TableRows) -> Iterator[str]:
@@ -224,10 +252,13 @@ def rate_notices(cell: Cell) -> Iterator[str]:
             continue
         ends = f"[{compact(result.interval.lower)}, {compact(result.interval.upper)}]"
         corrected_words = f"people would give {compact(result.estimate)} {ends}"
+        if without_errors := without_errors_brief(label_error_row(rate.without_errors)):
+            corrected_words += f" ({without_errors})"
         in_vain = rate.adds_nothing and result.labels < result.units
         skipped = skipped_words(rate.skipped) if rate.skipped else ""
         beside = f"; {skipped}" if skipped else ""
-        if rate.biased:
+        if rate.bias is not None and rate.biased:
+            corrected_words += f", verdicts less labels {rate.bias.numbers(compact)}"
             beside = f"; {NOTHING_ADDED}{beside}" if in_vain else beside
             yield f"the judge's rate{where} {raw} is biased: {corrected_words}{beside}"
         elif in_vain:

@@ -136,6 +136,24 @@ class Target:
             people[item] = float(np.mean(worth[modes]))
         return self.judged(lambda answers: worth[answers]), people
 
+    def votes(self, label: str) -> _Shares:
+        """What each person says of each item, as the share of a label; NaN for nothing.
+
+        Shape (items, persons).
+        """
+        worth = [self._worth(label, other) for other in self.labels]
+        return np.array([*worth, math.nan])[self.by_person]  # the last one is that of no label
+
+    @cached_property
+    def is_stated_otherwise(self) -> NDArray[np.bool_]:
+        """Of each item whether its label is stated, and not that of most people who labelled it."""
+        stated = np.zeros(self.stated.size, dtype=np.bool_)
+        for item in np.flatnonzero(self.stated >= 0).tolist():
+            has_labels = bool((self.by_person[item] >= 0).any())
+            of_people = _modes(self.by_person[item]) if has_labels else []
+            stated[item] = of_people != [self.stated[item]]
+        return stated
+
     def _worth(self, label: str, other: str) -> float:
         if other == ABSTAIN:
             return math.nan

@@ -89,7 +89,7 @@ def _effect(measure: Measure, cell: Cell, reading: ProbeResult) -> Estimate:
         condition,
         value=effect.difference.value,
         n=reading.arms.items,
-        clustered=interval_of(effect.difference),
+        clustered=_decided(reading, effect.difference),
         missing=missing,
         flags=tuple(_flags(cell, reading)),
         anew=reading.arms.anew,
@@ -126,6 +126,13 @@ def interval_of(difference: Difference) -> Clustered:
         *at(LEVEL),
         at,
     )
+
+
+def _decided(reading: ProbeResult, difference: Difference) -> Clustered:
+    """The interval of an effect, with the ends that its test leaves; bounds of gates stay."""
+    interval = interval_of(difference)
+    lower, upper = reading.ends or (interval.lower, interval.upper)
+    return replace(interval, lower=lower, upper=upper)
 
 
 def _highest(intervals: Sequence[Clustered]) -> Clustered:

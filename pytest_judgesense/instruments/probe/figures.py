@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from pytest_judgesense import figures as fig
 from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.instruments.probe.tables import PROBES, found_rows
+from pytest_judgesense.instruments.probe.tables import PROBES
 from pytest_judgesense.sections import TableRows, tables_named
+from pytest_judgesense.shown_change import ShownChange, farthest
 
 _APART: Final = 0.24
 
@@ -112,13 +113,20 @@ def _with_names(axes: Any, names: Sequence[str]) -> None:
 
 
 def _finding(sheet: Datasheet) -> str:
-    worst = [
-        (abs(row["effect"]), judge, suite, row)
+    """The probe that moves a judge most, or that none is seen to move one."""
+    marks = [
+        (
+            ShownChange(row["effect"], (row["lower"], row["upper"])),
+            (fig.called(sheet, judge, suite), row),
+        )
         for judge, suite, rows in tables_named(sheet, PROBES)
-        for row in found_rows(rows)
+        for row in rows
+        if row["effect"] is not None
     ]
-    if not worst:
-        return "No probe moves a judge more than its placebo does"
-    _, judge, suite, row = max(worst, key=lambda mark: mark[0])
-    name = fig.called(sheet, judge, suite)
-    return f"{row['probe']} moves {fig.percent(abs(row['effect']))} of the verdicts of {name}"
+    effect, (judge, row) = farthest([mark for mark in marks if mark[1][1]["found"]] or marks)
+    return effect.sentence(
+        above=f"{row['probe']} moves the verdicts of {judge}",
+        below=f"{row['probe']} moves the verdicts of {judge} the other way",
+        neither="No probe is seen to move a judge more than its placebo does; farthest is "
+        f"{row['probe']} of {judge}",
+    )

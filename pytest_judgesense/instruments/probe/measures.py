@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
+from pytest_judgesense.shown_change import ShownChange
 
 # Flags of estimates.
 FOUND: Final = "an effect (p < .05 over all probes, Holm)"
@@ -53,19 +54,39 @@ def value_of(key: str, estimate: Estimate) -> str:
 
 
 def _edit_sentence(estimate: Estimate) -> str:
-    value = estimate.value or 0.0
-    edit = edit_words(value_of("probe", estimate))
-    size = _percent(abs(value))
+    effect, edit = _shown(estimate), edit_words(value_of("probe", estimate))
+    signed, size = _percent(effect.value), _percent(abs(effect.value))
     if OF_GRADES in estimate.flags:
-        return f"{edit} {'lowers' if value < 0 else 'raises'} the grade by {size} of the scale"
+        return effect.words(
+            above=f"{edit} raises the grade by {size} of the scale",
+            below=f"{edit} lowers the grade by {size} of the scale",
+            neither=f"{edit} does not visibly move the grade, by {signed} of the scale",
+        )
     aim = "the favourable label" if OF_LABELS in estimate.flags else "the answer that holds it"
-    return f"{edit} moves {size} of verdicts {'away from' if value < 0 else 'to'} {aim}"
+    return effect.words(
+        above=f"{edit} moves {size} of verdicts to {aim}",
+        below=f"{edit} moves {size} of verdicts away from {aim}",
+        neither=f"{edit} does not visibly move verdicts to {aim}, {signed} of them",
+    )
+
+
+def _shown(estimate: Estimate) -> ShownChange:
+    """The effect of a probe, as its own test shows it.
+
+    Of the worst of several the interval is that of all of them.
+    """
+    change = ShownChange.of(estimate)
+    is_of_another = change.direction > 0 and FOUND not in estimate.flags
+    return ShownChange(change.value, None) if is_of_another else change
 
 
 def _names_sentence(estimate: Estimate) -> str:
     slots = " and ".join(value_of("naming", estimate).upper())
-    value = _percent(estimate.value or 0.0)
-    return f"the first slot's share of verdicts moves by {value} where slots are called {slots}"
+    size = _shown(estimate)
+    how = f"by {_percent(size.value)} where slots are called {slots}"
+    moves = f"the first slot's share of verdicts moves {how}"
+    neither = f"the first slot's share of verdicts does not visibly move, {how}"
+    return size.words(above=moves, below=moves, neither=neither)
 
 
 def _percent(value: float) -> str:

@@ -34,7 +34,8 @@ from pytest_judgesense.instruments.probe.edited_side import ASKED, side_without,
 from pytest_judgesense.instruments.probe.stimuli import UNEDITED, line_of
 from pytest_judgesense.instruments.probe.versions import CONTROL, EDITED, NAMES, NO_PROBE, PLACEBO
 from pytest_judgesense.measures.cell import Cell, once_a_cell
-from pytest_judgesense.stats.comparison import holm
+from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, end_of_test, holm
+from pytest_judgesense.stats.inputs import LEVEL
 from pytest_judgesense.stats.placebo import ProbeEffect, edit_effect, naming_effect
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
@@ -125,7 +126,7 @@ class ProbeResult:
         arms: the edit beside its placebo.
         control: the control beside the unedited item; ``None`` for a naming.
         lines: of the suite, some of which the edit may leave as they are.
-        p: Holm's over all probes; ``None`` without an effect.
+        tested: Holm's p-value over all probes; ``None`` without an effect.
     """
 
     probe: str
@@ -133,7 +134,12 @@ class ProbeResult:
     arms: Arms
     control: Arms | None
     lines: int
-    p: float | None = None
+    tested: Adjusted | None = None
+
+    @property
+    def p(self) -> float | None:
+        """Holm's p-value over all probes; ``None`` without an effect."""
+        return None if self.tested is None else self.tested.p
 
     @property
     def name(self) -> str:
@@ -152,6 +158,23 @@ class ProbeResult:
     def is_found(self) -> bool:
         """Whether the probe moves the judge, with Holm over all probes."""
         return self.p is not None and self.p < ALPHA and (self.value or 0.0) > 0
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The 95% interval of the effect, whose end next to 0 is that of the test.
+
+        That of an edit lies above 0, and that of a naming on either side of it, exactly where the
+        probe moves the judge.
+        """
+        effect = self.arms.effect
+        if effect is None or self.tested is None:
+            return None
+        value, (low, high) = effect.difference.value, effect.difference.ends(LEVEL)
+        if self.naming:
+            return agreeing_ends(value, (low, high), effect.p, self.tested)
+        if (low > 0) != self.is_found:
+            low = end_of_test(value, effect.p, self.tested.alpha)
+        return min(low, value), high
 
     @property
     def control_moves(self) -> bool | None:
@@ -182,8 +205,8 @@ def readings(cell: Cell) -> tuple[ProbeResult, ...]:
     effects = [(reading, reading.arms.effect) for reading in read]
     measured = [reading.name for reading, effect in effects if effect is not None]
     adjusted = holm([effect.p for _, effect in effects if effect is not None], ALPHA)
-    p_values = {name: of.p for name, of in zip(measured, adjusted, strict=True)}
-    return tuple(replace(reading, p=p_values.get(reading.name)) for reading in read)
+    tested = dict(zip(measured, adjusted, strict=True))
+    return tuple(replace(reading, tested=tested.get(reading.name)) for reading in read)
 
 
 def _arms(cell: Cell) -> dict[tuple[str, str, str], _Arm]:

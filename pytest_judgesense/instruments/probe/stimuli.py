@@ -195,7 +195,7 @@ def _favourable(form: SuiteForm) -> str:
             found="nothing" if label is None else f"favourable = {label!r}",
             expected="none: the labels are a scale, the last one best"
             if form.space.ordinal
-            else f"one of {', '.join(labels)}",
+            else f"one of {listed(labels)}",
             remedy="take favourable out of [stimuli]"
             if form.space.ordinal
             else 'write favourable = "LABEL" in [stimuli]',

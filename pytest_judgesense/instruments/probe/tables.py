@@ -9,7 +9,7 @@ from pytest_judgesense.estimate import compact
 from pytest_judgesense.instruments.probe.readings import ALPHA, ProbeResult, readings
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.sections import Estimates, TableRow, TableRows
-from pytest_judgesense.stats.inputs import LEVEL
+from pytest_judgesense.shown_change import ends_text
 from pytest_judgesense.suites.suite import Suite
 
 PROBES: Final = "probes"
@@ -36,7 +36,7 @@ def _row(reading: ProbeResult) -> dict[str, Any]:
     }
     if effect is None:
         return {**row, "effect": None, "verdict": "not measured: fewer than two clusters"}
-    lower, upper = effect.difference.ends(LEVEL)
+    lower, upper = reading.ends or (None, None)
     most = effect.difference.upper(ALPHA)
     least = effect.difference.lower(ALPHA)
     return {
@@ -81,7 +81,7 @@ def probe_lines(rows: TableRows) -> Iterator[str]:
         if row["effect"] is None:
             yield f"{row['probe']:<{_WIDTHS[0]}}  {row['verdict']}"
             continue
-        ends = f"[{compact(row['lower'])}, {compact(row['upper'])}]"
+        ends = ends_text((row["lower"], row["upper"]), compact)
         control = "" if row["control"] is None else compact(row["control"])
         shares = (compact(row[name]) for name in ("placebo", "edited"))
         p = "< .001" if row["p_holm"] < 0.0005 else compact(row["p_holm"])

@@ -11,6 +11,7 @@ from pytest_judgesense.estimate import compact
 from pytest_judgesense.instruments.rubric.generosity import BESIDE, LEVELS
 from pytest_judgesense.instruments.rubric.grades import OVERALL
 from pytest_judgesense.sections import TableRow, tables_named
+from pytest_judgesense.shown_change import ShownChange, farthest
 
 # Criteria whose curves can be told from one another.
 _MOST_CURVES: Final = 6
@@ -74,14 +75,19 @@ def _ends(row: TableRow) -> fig.IntervalEnds:
 
 def _finding(sheet: Datasheet) -> str:
     """The criterion on which a judge is farthest from people."""
-    farthest = [
-        (row, judge, suite)
+    distances = [
+        (
+            ShownChange(row["generosity"], _ends(row)),
+            (fig.called(sheet, judge, suite), row["criterion"]),
+        )
         for judge, suite, rows in tables_named(sheet, BESIDE)
         for row in rows
         if row["generosity"] is not None
     ]
-    row, judge, suite = max(farthest, key=lambda place: abs(place[0]["generosity"]))
-    steps = compact(abs(row["generosity"]))
-    way = f"{steps} steps {'above' if row['generosity'] > 0 else 'below'} people"
-    way = "as people do" if float(steps) == 0 else way
-    return f"{fig.called(sheet, judge, suite)} grades {row['criterion']} {way}"
+    steps, (judge, criterion) = farthest(distances)
+    return steps.sentence(
+        above=f"{judge} grades {criterion} above people, in steps",
+        below=f"{judge} grades {criterion} below people, in steps",
+        neither=f"{judge} is not visibly above or below people, farthest in {criterion}, in steps",
+        text_of=compact,
+    )

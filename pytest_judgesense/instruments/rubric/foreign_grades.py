@@ -194,14 +194,14 @@ def _refuse_options(
     refuse_fields(mapping)
     if without := [criterion for criterion, column in grades.items() if not column]:
         raise UsageError(
-            f"--grades names no column for {', '.join(without)}",
+            f"--grades names no column for {listed(without)}",
             expected="the column of the judge's grade of each criterion: "
             f"{without[0]}=COLUMN (people's stand under --people)",
         )
     if unknown := [criterion for criterion in people if criterion not in grades]:
         raise UsageError(
-            f"--people is about what the judge does not grade: {', '.join(unknown)}",
-            found=f"--grades {','.join(grades)}",
+            f"--people is about what the judge does not grade: {listed(unknown)}",
+            found=f"--grades {listed(grades)}",
             expected="criteria of --grades",
             remedy=f"add it: --grades {unknown[0]}=COLUMN",
         )

@@ -51,6 +51,7 @@ from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.measures.rates import agreement as agreements
 from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.shown_change import ShownChange
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
 from pytest_judgesense.stats.clustered import (
     clustered_mean,
@@ -274,12 +275,12 @@ def length_dependence(cell: Cell) -> list[Estimate]:
     )
     if signed.value is None:
         return [signed]
-    way = ("longer scores higher" if signed.value > 0 else "longer scores lower",) * bool(
-        signed.value
+    way = ShownChange.of(signed).words(
+        above="longer scores higher", below="longer scores lower", neither=""
     )
     adjusted = ("human grades held fixed",) if with_human else ("without human grades",)
     interval = signed.clustered and replace(
         folded(signed.clustered, 0.0), method=signed.clustered.method
     )
-    flags = (*way, *adjusted, *signed.flags)
+    flags = (*(way,) * bool(way), *adjusted, *signed.flags)
     return [replace(signed, value=abs(signed.value), clustered=interval, flags=flags)]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.instruments.rubric.grades import (
     HUMAN,
@@ -93,7 +93,7 @@ def _of_lines(stimuli: Stimuli) -> Iterator[Item]:
                 raise SuiteError(
                     f"item {called} of suite {stimuli.form.name} has a human grade of no scale",
                     found=f"{name} = {value!r}",
-                    expected="; ".join(f"{n}: {', '.join(of)}" for n, of in scales.items()),
+                    expected="; ".join(f"{n}: {listed(of)}" for n, of in scales.items()),
                     remedy="fix the grade, or [space]",
                 )
             condition[HUMAN + name] = grade
@@ -138,7 +138,7 @@ def _names_criteria(suite: Suite) -> Iterator[LintFinding]:
                 "criteria",
                 f"template {template.id} of suite {suite.name}",
                 "does not ask for all criteria",
-                f"nothing of {', '.join(left)}",
+                f"nothing of {listed(left)}",
                 "the name of each criterion, as the reply is to have it",
                 "name them in the template: a reply is read by these names",
             )

@@ -14,6 +14,7 @@ from pytest_judgesense.errors import printable
 from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.temperature.effects import PAPER
 from pytest_judgesense.sections import TableRow, TableRows, tables_named
+from pytest_judgesense.shown_change import ShownChange, farthest
 
 _MOST_EFFECTS: Final = 24
 _OUTCOMES: Final = ("agreement", "consistency", "error_rate")
@@ -50,7 +51,7 @@ def _rows_of(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, TableRow]]
 def table(sheet: Datasheet) -> Iterator[fig.Found]:
     """Agreement, consistency and errors by temperature."""
     head = fig.Head("temperature", "7a", "Agreement, consistency and errors by temperature")
-    reach: dict[str, list[float]] = {}
+    numbers: dict[str, int] = {}
     curves: dict[str, dict[str, dict[float, float]]] = {name: {} for name in _OUTCOMES}
     rows: list[tuple[Any, ...]] = []
     cells = list(_rows_of(sheet, "temperature_table"))
@@ -62,7 +63,7 @@ def table(sheet: Datasheet) -> Iterator[fig.Found]:
             continue
         temperature = float(row["temperature"])
         who = _words(judge, suite if several else "", *prompt) or suite
-        reach.setdefault(who, []).append(temperature)
+        numbers.setdefault(who, len(numbers))
         means = {name: _number(row, f"{name}_mean") for name in _OUTCOMES}
         for name, mean in means.items():
             if mean is not None:
@@ -71,19 +72,6 @@ def table(sheet: Datasheet) -> Iterator[fig.Found]:
     if not rows:
         yield fig.Absent(head, _NO_TEMPERATURES)
         return
-    finding = "Agreement could not be measured at both ends of the temperatures"
-    falls = [
-        (by[max(by)] - by[min(by)], who, min(by), max(by))
-        for who, by in curves["agreement"].items()
-        if (min(by), max(by)) == (min(reach[who]), max(reach[who]))
-    ]
-    if falls:
-        _, who, low, high = min(falls)
-        before, after = (
-            fig.percent(curves["agreement"][who][temperature]) for temperature in (low, high)
-        )
-        finding = f"Agreement of {who} goes from {before} at {low:g} to {after} at {high:g}"
-    numbers = {who: number for number, who in enumerate(reach)}
 
     def draw(axes: Any, name: str) -> None:
         fig.shares(axes, "y")
@@ -94,12 +82,35 @@ def table(sheet: Datasheet) -> Iterator[fig.Found]:
 
     yield fig.Figure(
         head,
-        finding,
+        _of_the_ends(sheet),
         "Agreement with the gold label, consistency of replicates, and replies without a usable "
         "verdict, by the temperature that was asked for.",
         tuple(fig.Panel(partial(draw, name=name)) for name in _OUTCOMES if curves[name]),
         ("judge", "suite", *_CELL, "temperature", *_OUTCOMES, "n"),
         tuple(rows),
+    )
+
+
+def _of_the_ends(sheet: Datasheet) -> str:
+    """What agreement does from the lowest temperature to the highest, of the judge it does most."""
+    pairs: dict[tuple[str, str], list[TableRow]] = {}
+    for judge, suite, row in _rows_of(sheet, "temperature_effects"):
+        kind = row["method"], row["outcome"], row["group"]
+        if kind == ("pair", "agreement", "overall") and row["value"] is not None:
+            pairs.setdefault((judge, suite), []).append(row)
+    changes = [
+        (ShownChange(float(row["value"]), _ends(row)), (judge, row))
+        for (judge, _), of_judge in pairs.items()
+        for row in [max(of_judge, key=lambda row: float(row["high"]) - float(row["low"]))]
+    ]
+    if not changes:
+        return "Whether agreement depends on the temperature is not known"
+    change, (judge, row) = farthest(changes)
+    reach = f"from temperature {row['low']:g} to {row['high']:g}"
+    return change.sentence(
+        above=f"Agreement of {judge} rises {reach}",
+        below=f"Agreement of {judge} falls {reach}",
+        neither=f"Agreement of {judge} does not visibly change {reach}",
     )
 
 
@@ -123,10 +134,10 @@ def correlations(sheet: Datasheet) -> Iterator[fig.Found]:
     if not maps:
         yield fig.Absent(head, _NO_TEMPERATURES)
         return
-    finding = "Nothing is correlated with the temperature"
+    finding = "No correlation could be measured"
     if strengths:
         _, x, y, r = max(strengths, key=lambda strength: strength[:3])
-        finding = f"The strongest correlation is that of {x} and {y}: r {fig.shown(r)}"
+        finding = f"The largest r measured is that of {x} and {y}: {ShownChange(r, None).numbers()}"
     axis = [_plain(name) for name in names]
 
     def draw(axes: Any, title: str) -> None:
@@ -165,9 +176,11 @@ def effects(sheet: Datasheet) -> Iterator[fig.Found]:
     finding = "No effect over all could be estimated"
     if overall:
         row = min(overall, key=lambda row: (row["outcome"] != "agreement", row["method"] != "aipw"))
-        ends = _ends(row)
-        finding = f"A high temperature changes {row['outcome']} by {fig.shown(float(row['value']))}"
-        finding += f" [{fig.shown(ends[0])}, {fig.shown(ends[1])}]" if ends else ""
+        finding = ShownChange(float(row["value"]), _ends(row)).sentence(
+            above=f"A high temperature raises {row['outcome']}",
+            below=f"A high temperature lowers {row['outcome']}",
+            neither=f"A high temperature does not visibly change {row['outcome']}",
+        )
     yield fig.Figure(
         head,
         _plain(finding),
@@ -230,11 +243,11 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     if not panels:
         yield fig.Absent(head, _NO_EFFECTS)
         return
-    finding = "No feature moves the prediction"
+    finding = "No prediction could be attributed"
     if sized := [row for _, _, row in attributed if row.get("value") is not None]:
         most = max(sized, key=lambda row: float(row["value"]))
-        finding = f"{most['feature']} moves the prediction of {most['outcome']} most: "
-        finding += f"{fig.shown(float(most['value']))} on average"
+        finding = f"The fitted model of {most['outcome']} uses {most['feature']} most: mean |SHAP| "
+        finding += fig.shown(float(most["value"]))
     yield fig.Figure(
         head,
         _plain(finding),

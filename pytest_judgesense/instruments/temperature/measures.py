@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.evidence import missed, not_right, repeats, unparsed
 from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.shown_change import ShownChange
 
 _NOT_RIGHT: Final = Evidence("replies that are not the label", not_right)
 
@@ -84,6 +86,14 @@ EFFECTS: Final = {
     )
     for name in OUTCOMES
 }
+
+
+def _effect_sentence(estimate: Estimate) -> str:
+    size, changes = ShownChange.of(estimate), "a high temperature changes an outcome"
+    neither = "a high temperature does not visibly change an outcome"
+    return size.sentence(above=changes, below=changes, neither=neither, text_of=compact)
+
+
 # Judged by one check: the size of an effect, which has a sign among the estimates.
 EFFECT_SIZE: Final = Measure(
     "temperature_effect",
@@ -91,7 +101,7 @@ EFFECT_SIZE: Final = Measure(
     "question",
     "what a high temperature changes in an outcome, in size",
     evidence=_NOT_RIGHT,
-    sentence="a high temperature changes an outcome by {value}",
+    phrased=_effect_sentence,
 )
 RECOMMENDED: Final = Measure(
     "recommended_temperature",

@@ -12,6 +12,7 @@ from typing import Annotated, Final
 
 from pydantic import StringConstraints
 
+from pytest_judgesense.errors import listed
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.from_lines import ELEMENTS, with_elements
@@ -146,9 +147,9 @@ def _element_leak(suite: Suite) -> Iterator[LintFinding]:
     """Elements that state their answer instead of only naming it: a number, or a negation."""
     leaks = {}
     for item in suite.items:
-        _, _, listed = item.fields.get("reference", "").partition(ELEMENTS)
+        _, _, listed_elements = item.fields.get("reference", "").partition(ELEMENTS)
         task_facts = facts(item.fields["task"])
-        stated = facts(listed)
+        stated = facts(listed_elements)
         elements = [
             fact
             for kind in ("numbers", "negations")
@@ -164,7 +165,7 @@ def _element_leak(suite: Suite) -> Iterator[LintFinding]:
             "element-leak",
             f"items {some(leaks)}",
             "the list of what a full answer states gives the answer away",
-            f"{len(leaks)} items; in {first}: {', '.join(elements)}",
+            f"{len(leaks)} items; in {first}: {listed(elements)}",
             "elements that name what is to be stated: the price, and not 80 dollars",
             "reword the elements",
         )

@@ -75,6 +75,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
 )
 from pytest_judgesense.instruments.temperature.votes import vote_contrasts
 from pytest_judgesense.measures.cell import Cell, once_a_cell
+from pytest_judgesense.shown_change import ShownChange, ends_text
 from pytest_judgesense.stats.inputs import compact_codes
 from pytest_judgesense.trial import TIE
 
@@ -322,12 +323,17 @@ def votes_lines(rows: sections.TableRows) -> Iterator[str]:
     """For each temperature the largest vote that differs from one call at the lowest one."""
     apart = {row["temperature"]: row for row in rows if row["k"] > 1 and row["p_holm"] <= _LEVEL}
     for temperature, row in apart.items():
-        often = "more" if row["value"] > 0 else "less"
+        vote = f"a vote of {row['k']} at temperature {temperature:g}"
+        beside = f"often than one call at {row['cold']:g}"
+        ends = None if row["lower"] is None else (row["lower"], row["upper"])
+        sentence = ShownChange(row["value"], ends).sentence(
+            above=f"{vote} agrees more {beside}",
+            below=f"{vote} agrees less {beside}",
+            neither=f"{vote} agrees neither visibly more nor less {beside}",
+            text_of="{:+.3f}".format,
+        )
         yield (
-            f"a vote of {row['k']} at temperature {temperature:g} agrees {often} often than one "
-            f"call at {row['cold']:g}: {row['value']:+.3f} "
-            f"[{row['lower']:+.3f}, {row['upper']:+.3f}], "
-            f"p {row['p_holm']:.3g} after Holm, {row['calls']:.3g} calls for "
+            f"{sentence}, p {row['p_holm']:.3g} after Holm, {row['calls']:.3g} calls for "
             f"{row['calls_cold']:.3g}"
         )
 
@@ -373,7 +379,7 @@ def effects_lines(rows: sections.TableRows) -> Iterator[str]:
             continue
         text = f"effect of {row['high']} on {row['outcome']}, {row['method']}: {row['value']:+.3f}"
         if row["lower"] is not None:
-            text += f" [{row['lower']:+.3f}, {row['upper']:+.3f}]"
+            text += f" {ends_text((row['lower'], row['upper']), '{:+.3f}'.format)}"
         paper = overall.get((PAPER, outcome)) if method == "aipw" else None
         if paper and paper["lower"] is not None:
             text += f", as in the paper {paper['value']:+.3f} "
@@ -420,4 +426,4 @@ def attributions_lines(rows: sections.TableRows) -> Iterator[str]:
             f"{'up' if row['direction'] > 0 else 'down'})"
             for row in sorted(features, key=lambda row: -row["value"])[:_FEATURES]
         ]
-        yield f"{outcome} is moved by (mean |SHAP|): {', '.join(moving)}"
+        yield f"the fitted model of {outcome} uses (mean |SHAP|): {', '.join(moving)}"

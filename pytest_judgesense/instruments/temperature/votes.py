@@ -8,7 +8,8 @@ one prompt::
 
 over the questions and prompts that have k replies at the one and a reply at the other temperature.
 Its interval is clustered by question. p is that of exchanging vote and call within whole questions
-(`stats.ranks`), ``p_holm`` Holm's over all rows of the table. ``calls`` are those that a verdict of
+(`stats.ranks`), ``p_holm`` Holm's over all rows of the table; where the two disagree, the end next
+to 0 is that of the test. ``calls`` are those that a verdict of
 the vote takes in the mean, ``calls_cold`` those of the one verdict: two where answers are graded
 one by one.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_judgesense.instruments.temperature.effects import Rows, effect_row
+from pytest_judgesense.instruments.temperature.effects import Row, Rows, effect_row
 from pytest_judgesense.instruments.temperature.estimators import VOTERS, calls_of
 from pytest_judgesense.instruments.temperature.sweep import (
     Codes,
@@ -28,7 +29,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     on,
     paired_differences,
 )
-from pytest_judgesense.stats.comparison import holm
+from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, holm
 from pytest_judgesense.stats.ranks import p_of_swaps, share
 
 
@@ -55,7 +56,16 @@ def vote_contrasts(sweep: Sweep, series: Series) -> Rows:
             row["calls_cold"] = float(each[np.isfinite(single)].mean())
             rows.append(row)
     adjusted = holm([row["p"] for row in rows])
-    return [{**row, "p_holm": step.p} for row, step in zip(rows, adjusted, strict=True)]
+    return [_decided(row, step) for row, step in zip(rows, adjusted, strict=True)]
+
+
+def _decided(row: Row, step: Adjusted) -> Row:
+    """The row with Holm's p, its interval holding 0 exactly where that is above .05."""
+    decided = {**row, "p_holm": step.p}
+    if row["lower"] is not None:
+        ends = agreeing_ends(row["value"], (row["lower"], row["upper"]), row["p"], step)
+        decided |= {"lower": ends[0], "upper": ends[1]}
+    return decided
 
 
 def _p_of_exchange(differences: Floats, questions: Codes, seed: int) -> float:

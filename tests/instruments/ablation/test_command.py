@@ -215,7 +215,7 @@ def test_a_recording_without_the_askings_together_drops_nothing(
     [
         (("--items", "1"), "--items 1 is too small"),
         (("--times", "1"), "--times 1 is too small"),
-            ],
+    ],
 )
 def test_a_sample_that_tells_nothing_is_refused(
     folder: Path, arguments: tuple[str, ...], error: str, capsys: pytest.CaptureFixture[str]

@@ -46,10 +46,20 @@ def test_a_configuration_that_names_one_side_throughout_is_marked_and_not_the_mo
     first, second, *_ = base
     # The first one never flips, because it says PRO to everything: half of the side bias is all.
     rows = [
-        {**first, "side_bias": 0.5, "rank_shares": [0.9, 0.1]},
-        {**second, "rank_shares": [0.1, 0.9]},
+        {**first, "side_bias": 0.5, "rank_shares": [0.9, 0.1], "ranks": [1, 1]},
+        {**second, "rank_shares": [0.1, 0.9], "ranks": [2, 2]},
     ]
     drawn = _ranks(Head("ranking", "8", "Debate ranking"), rows)
     assert drawn.rows[0][0] == f"{first['configuration']} (degenerate)"
     assert drawn.finding.startswith(f"{second['configuration']} is the most stable configuration")
     assert "(degenerate)" not in str(drawn.rows[1][0])
+    # Of three, another one may be as stable.
+    open_rows = [
+        {**rows[0], "rank_shares": [1.0, 0.0, 0.0]},
+        {**rows[1], "rank_shares": [0.0, 0.6, 0.4], "ranks": [2, 3]},
+        {**second, "configuration": "other", "rank_shares": [0.0, 0.4, 0.6], "ranks": [2, 3]},
+    ]
+    assert _ranks(Head("ranking", "8", "Debate ranking"), open_rows).finding == (
+        f"{second['configuration']} has the lowest instability, not told apart from every other "
+        "one: first in 0.0% of resamples"
+    )

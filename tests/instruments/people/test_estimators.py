@@ -76,7 +76,11 @@ def test_class_bias_is_the_distance_of_shares_and_says_which_way() -> None:
     # Of five with a verdict people say FAIL twice, the judge once.
     bias = estimate(SIX, "class_bias", label="FAIL")
     assert (bias.value, bias.n) == (pytest.approx(1 / 5), 5)
-    assert bias.flags == ("more seldom than people",)
+    assert bias.flags == ()  # one verdict of five shows no side: its interval holds 0
+    severe = [item(f"i{number}", "PASS", people=["FAIL"]) for number in range(20)]
+    right = [item(f"j{number}", "PASS", people=["PASS"]) for number in range(20)]
+    told = estimate(cell(PASS_FAIL, *severe, *right), "class_bias", label="FAIL")
+    assert told.flags == ("more seldom than people",)
     assert estimate(SIX, "class_bias").value == bias.value
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.checks.outcome import Policy, judge_check
+from pytest_judgesense.checks.regression import RegressionOutcome, Side, adjust, compare
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED
+from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED, rates
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.trial import Drawn, Judgment
+from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.stats.label_errors import RateWithoutErrors
+from pytest_judgesense.trial import LABEL, Drawn, Judgment, Verdict
 from tests.measures.building import GRADES, estimate
 
 from .labelled import PAIRS, PASS_FAIL, cell, item, simulated
@@ -220,17 +224,171 @@ def test_of_replies_that_are_missing_in_part_the_part_is_bounded() -> None:
     assert [missing.lower_bound, missing.upper_bound] == pytest.approx(bounds)
 
 
-def test_drawn_items_that_were_skipped_are_counted_beside_the_rate() -> None:
-    # 40 drawn of 80: 25 have a label, 15 were skipped.
-    made = labelled_items(25, 80)
-    for place in range(25, 40):
-        made[place] = [replace(j, trial=replace(j.trial, skipped=True)) for j in made[place]]
-    words = "15 drawn items were skipped: the rate is that of items that people can decide"
-    assert words in estimate(cell(PASS_FAIL, *made), "corrected_rate").flags
+def errors_of(of: Cell) -> RateWithoutErrors | NotEstimable:
+    return rates(of)[0].without_errors
+
+
+def test_labels_that_are_stated_otherwise_than_people_say_are_nobodys() -> None:
+    pairs = [("PASS", "PASS")] * 30 + [("PASS", "FAIL")] * 6
+    made = [item(f"i{n}", "PASS", people=people) for n, people in enumerate(pairs)]
+    of_two = errors_of(cell(PASS_FAIL, *made))
+    assert isinstance(of_two, RateWithoutErrors)
+    assert of_two.disagreement == pytest.approx(6 / 36)
+    # What people disagreed on has a label that somebody stated.
+    made[30:] = [item(f"i{n}", "PASS", people=pairs[n], label="PASS") for n in range(30, 36)]
+    reason = "6 of 36 labels are stated, and not those of most people, so nobody knows how often"
+    assert str(errors_of(cell(PASS_FAIL, *made))).count(reason) == 1
+    # One who states what most people say changes nothing.
+    made = [item(f"i{n}", "PASS", people=people) for n, people in enumerate(pairs)]
+    made[0] = item("i0", "PASS", people=pairs[0], label="PASS")
+    assert errors_of(cell(PASS_FAIL, *made)) == of_two
+
+
+def test_of_grades_on_a_scale_distances_say_nothing_of_errors() -> None:
+    grades = replace(GRADES, labelled="random")
+    made = [item(f"i{n}", "4", people=["4", "3"]) for n in range(40)]
+    assert "grades on a scale" in str(errors_of(cell(grades, *made)))
+
+
+def test_of_three_labels_people_disagree_about_each() -> None:
+    # Of 30 items two people say LOW of 20, one LOW and the other MID of 4, and MID and TOP of 6:
+    # about LOW they disagree on 4, about MID on 10, about TOP on 6.
+    three = replace(PASS_FAIL, labels=("LOW", "MID", "TOP"))
+    pairs = [("LOW", "LOW")] * 20 + [("LOW", "MID")] * 4 + [("MID", "TOP")] * 6
+    of = cell(three, *(item(f"i{n}", "LOW", people=people) for n, people in enumerate(pairs)))
+    apart = {}
+    for rate in rates(of):
+        assert isinstance(rate.without_errors, RateWithoutErrors)
+        apart[rate.condition["label"]] = rate.without_errors.disagreement
+    assert apart == pytest.approx({"LOW": 4 / 30, "MID": 10 / 30, "TOP": 6 / 30})
+
+
+def test_a_tie_is_half_a_disagreement_about_a_pair() -> None:
+    # Of 40 pairs two people agree on 30, on 4 of them on a tie; on 10 one says 1, the other a tie.
+    pairs = [("1", "1")] * 26 + [("tie", "tie")] * 4 + [("1", "tie")] * 10
+    design = replace(PAIRS, others=True)
+    of = cell(design, *(item(f"p{n}", "A", people=people) for n, people in enumerate(pairs)))
+    of_two = errors_of(of)
+    assert isinstance(of_two, RateWithoutErrors)
+    assert of_two.disagreement == pytest.approx(10 * 0.5 / 40)
+
+
+def test_labels_that_were_chosen_say_nothing_of_how_often_people_err() -> None:
+    drawn = [item(f"i{n}", "PASS", people=["PASS", "PASS"]) for n in range(40)]
+    chosen = [
+        [replace(j, trial=replace(j.trial, picked=True)) for j in of_item]
+        for of_item in (item(f"x{n}", "PASS", people=["PASS", "FAIL"]) for n in range(20))
+    ]
+    of_two = errors_of(cell(PASS_FAIL, *drawn, *chosen))
+    assert isinstance(of_two, RateWithoutErrors)
+    assert (of_two.disagreement, of_two.units) == (0.0, 40)
+
+
+def skipping(of: Cell, *items: str) -> Cell:
+    """The cell with items that were drawn, and that nobody labelled."""
+    return of.of(
+        replace(j, trial=replace(j.trial, people={}, label=None, skipped=True))
+        if j.trial.item in items
+        else j
+        for j in of.judgments
+    )
+
+
+def test_drawn_items_that_were_skipped_are_counted_at_their_worst() -> None:
+    # 40 drawn of 80: 25 have a label, 12 of them PASS, and 15 were skipped. The judge says the same
+    # of all, so that the rate is that of the labels: 12 of 25, and 12 to 27 of 40.
+    of = skipping(cell(PASS_FAIL, *labelled_items(25, 80)), *(f"i{n}" for n in range(25, 40)))
+    rate = estimate(of, "corrected_rate")
+    words = "15 drawn items were skipped: 0 for the lower end of the interval, 1 for the upper"
+    assert words in rate.flags
+    assert rate.value == 12 / 25
+    assert rate.skipped_labels is not None
+    ends = rate.skipped_labels.lowest, rate.skipped_labels.highest
+    assert ends == pytest.approx((12 / 40, 27 / 40))
+    assert rate.clustered is not None
+    assert rate.clustered.lower < ends[0] < ends[1] < rate.clustered.upper
+    assert rate.skipped_labels.as_labelled.lower > rate.clustered.lower
+    assert rate.skipped_labels.as_labelled.upper < rate.clustered.upper
     assert not any(
         "skipped" in flag
         for flag in estimate(cell(PASS_FAIL, *labelled_items(25, 80)), "corrected_rate").flags
     )
+
+
+def passing(labels: int = 100, *, failing: int = 10, items: int = 200) -> Cell:
+    """A judge that is always right, and whose items have labels: one in ten of them FAIL."""
+    words = ["FAIL" if n % failing == 0 else "PASS" for n in range(items)]
+    return cell(
+        PASS_FAIL,
+        *(item(f"i{n}", word, people=[word] if n < labels else []) for n, word in enumerate(words)),
+    )
+
+
+def test_a_limit_that_skipped_labels_alone_leave_open_says_how_many_settle_it() -> None:
+    check = declare_check("corrected_rate_floor", (), {"bar": 0.85, "limit": 0.8}, BUILT_IN)
+    # 15 of those that pass are skipped, so that at their worst 75 of 100 labels pass.
+    skipped = [f"i{n}" for n in range(15, 100, 5) if n % 10][:9] + [f"i{n}" for n in range(1, 7)]
+    of = skipping(passing(), *skipped)
+    outcome = judge_check(check, "s", estimate_all(of))
+    (finding,) = outcome.findings
+    assert outcome.outcome == "inconclusive"
+    assert outcome.fails
+    settling = re.fullmatch(
+        "the 95% bound does not clear the limit: only skipped labels leave it open: about ([0-9]+) "
+        r"labels of the 15 skipped, if like the others, would settle it \(judgesense label shows "
+        r"them again\)",
+        str(finding.reason),
+    )
+    assert settling is not None
+    needed = int(settling[1])
+    assert 0 < needed < 15
+    # So it is: with so many of them labelled PASS, as nine in ten are, the limit is cleared.
+    assert judge_check(
+        check, "s", estimate_all(skipping(passing(), *skipped[needed:]))
+    ).outcome == ("pass")
+    assert judge_check(check, "s", estimate_all(passing())).outcome == "pass"
+    # A limit that labels leave open anyway is not said to be open by what was skipped.
+    high = declare_check("corrected_rate_floor", (), {"bar": 0.9, "limit": 0.87}, BUILT_IN)
+    (finding,) = judge_check(high, "s", estimate_all(of)).findings
+    assert (finding.outcome, finding.reason) == (
+        "inconclusive",
+        "the 95% bound does not clear the limit",
+    )
+
+
+@pytest.mark.parametrize("policy", ["estimate", "confident", "refuted"])
+def test_skipped_labels_decide_no_bar_for_the_judge(policy: Policy) -> None:
+    check = declare_check("corrected_rate_floor", (0.85,), {}, BUILT_IN)
+    skipped = [f"i{n}" for n in range(1, 9)]
+    outcome = judge_check(check, "s", estimate_all(skipping(passing(), *skipped)), policy)
+    # At their worst 82 of 100 labels pass.
+    assert outcome.outcome == "inconclusive"
+    assert outcome.fails == (policy != "refuted")
+    if policy == "estimate":
+        # As labelled it is .90: 0.03 of 0.08 are three labels of eight, and the fourth is beyond.
+        assert str(outcome.findings[0].reason).startswith(
+            "in the worst case it is 0.820: only skipped labels leave it open: about 4 labels of "
+            "the 8 skipped"
+        )
+    # Under the limit that all of them miss it is a failure, whatever was skipped.
+    low = judge_check(check, "s", estimate_all(skipping(passing(failing=2), *skipped)), policy)
+    assert low.outcome == "fail"
+
+
+def test_a_difference_counts_what_both_systems_skipped() -> None:
+    of = skipping(systems(30, 20), "new0", "new1", "old39")
+    difference = estimate(of, "corrected_difference", system_pair="new~old")
+    words = "3 drawn items were skipped: 0 for the lower end of the interval, 1 for the upper"
+    assert words in difference.flags
+    # 28 of 38 and 20 of 39 pass; at the worst 28 of 40 and 21 of 40, at the best 30 and 20 of 40.
+    assert difference.value == pytest.approx(28 / 38 - 20 / 39)
+    assert difference.skipped_labels is not None
+    assert difference.skipped_labels.lowest == pytest.approx((28 - 21) / 40)
+    assert difference.skipped_labels.highest == pytest.approx((30 - 20) / 40)
+    plain = estimate(systems(30, 20), "corrected_difference", system_pair="new~old").clustered
+    assert plain is not None
+    assert difference.clustered is not None
+    assert difference.clustered.lower < plain.lower < plain.upper <= difference.clustered.upper
 
 
 def test_strata_weigh_by_their_items() -> None:
@@ -285,3 +443,73 @@ def test_rates_are_told_by_system_and_their_difference_is_paired() -> None:
 def test_one_system_alone_is_no_difference() -> None:
     of = cell(PASS_FAIL, *labelled_items(30, 40))
     assert not [e for e in estimate_all(of) if e.measure == "corrected_difference"]
+
+
+# --- compared with an earlier measurement ---------------------------------------------------------
+
+
+def compared(old: Cell, new: Cell) -> RegressionOutcome:
+    """The check against a loss of .1 of the corrected rate, alone in its family."""
+    check = declare_check("no_regression", ("corrected_rate",), {"suite": "s"}, BUILT_IN)
+    then, now = Side.of(old), Side.of(new)
+    comparison = compare(then, now, BUILT_IN.measures["corrected_rate"])
+    (adjusted,) = adjust([("j", comparison)])
+    return RegressionOutcome(check, "s", "confident", comparison, adjusted, then, now)
+
+
+def ends_of(outcome: RegressionOutcome) -> tuple[float, float]:
+    difference = outcome.comparison.difference
+    assert difference is not None
+    return difference.ends(0.9)
+
+
+def labelled_as(of: Cell, label: str, *items: str) -> Cell:
+    """The cell with a label for these items."""
+    return of.of(
+        replace(j, trial=replace(j.trial, people={LABEL: {"a": label}}, label=label))
+        if j.trial.item in items
+        else j
+        for j in of.judgments
+    )
+
+
+def test_a_label_that_is_skipped_then_and_now_is_the_same_in_both() -> None:
+    # 30 of 45 items have labels, by which a judge is right; now it fails three items more.
+    then = passing(labels=30, failing=3, items=45)
+    now = then.of(
+        replace(j, outcome=Verdict("FAIL")) if j.trial.item in ("i1", "i2", "i31") else j
+        for j in then.judgments
+    )
+    skipped = ("i4", "i5", "i6")
+    with_skips = compared(skipping(then, *skipped), skipping(now, *skipped))
+    cases = [
+        compared(labelled_as(then, label, *skipped), labelled_as(now, label, *skipped))
+        for label in ("PASS", "FAIL")
+    ]
+    lower, upper = ends_of(with_skips)
+    assert lower <= min(ends_of(case)[0] for case in cases)
+    assert upper >= max(ends_of(case)[1] for case in cases)
+    # Three labels that go opposite ways would add 3 / 30 to either side.
+    assert upper - lower < max(high - low for low, high in map(ends_of, cases)) + 0.1
+    assert with_skips.comparison.skipped == 3
+
+
+def test_labels_that_were_given_then_and_are_skipped_now_hide_no_loss() -> None:
+    # The outputs of now have labels of their own: of 60 drawn, eight that passed are skipped.
+    then = passing(labels=60, failing=10, items=120)
+    skipped = tuple(f"i{n}" for n in range(1, 9))
+    open_ = compared(then, skipping(then, *skipped))
+    assert (open_.verdict, open_.outcome) == ("inconclusive", "inconclusive")
+    (warning,) = open_.warnings()
+    assert "; only skipped labels leave it open: about " in warning
+    assert " of the 8 skipped, if like the others, would settle it" in warning
+    # Had all eight failed, 8 of 60 labels less would pass; had they passed, it would be as it was.
+    lost = compared(then, labelled_as(then, "FAIL", *skipped))
+    assert lost.verdict != "unchanged"
+    assert ends_of(open_)[0] <= ends_of(lost)[0]
+    # Compared by two datasheets, without the judgments, they hide none either.
+    sides = Side(estimate_all(then)), Side(estimate_all(skipping(then, *skipped)))
+    unpaired = compare(*sides, BUILT_IN.measures["corrected_rate"])
+    assert unpaired.difference is not None
+    assert unpaired.as_labelled is not None
+    assert unpaired.difference.lower(0.05) < unpaired.as_labelled.lower(0.05) - 0.05

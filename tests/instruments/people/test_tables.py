@@ -18,9 +18,11 @@ from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.terminal import pooled_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import TableRows
+from pytest_judgesense.trial import Judgment
 
 from .labelled import PASS_FAIL, cell, item, simulated
 
+NOBODY_KNOWS = "no item has labels of two people, so nobody knows how often they err"
 OF_PEOPLE = ("people_agreement", "people_confusion", "corrected_rates", "people_standing")
 
 
@@ -111,8 +113,9 @@ def test_rates_are_shown_with_the_raw_one_and_that_of_the_labels() -> None:
     assert row["biased"]
     assert not row["adds_nothing"]
     assert row["labels_alone_lower"] < row["lower"] < row["value"] < row["raw"]
-    (line,) = lines_of(biased(), "corrected_rates")
-    assert "biased, from 80 labels of 200 items; labels alone" in line
+    line, of_people = lines_of(biased(), "corrected_rates")
+    assert "raw 0.700, biased (on labels 0.163 [0.070, 0.262]), from 80 labels of 200" in line
+    assert of_people == f"labels of people: {NOBODY_KNOWS}"
     section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
     assert section.below is not None
     assert [*section.below([row])] == []  # a notice says it
@@ -124,6 +127,68 @@ def test_rates_are_shown_with_the_raw_one_and_that_of_the_labels() -> None:
     )
     (line,) = lines_of(refused, "corrected_rates")
     assert line.startswith("corrected rate: N/A, raw 1.000: the suite does not say")
+
+
+def labelled_by_two(system: str = "") -> list[list[Judgment]]:
+    """100 outputs of which the judge passes all but ten; 50 are labelled by two people.
+
+    Both pass 38, both fail 4, and they disagree on 8: D = 0.16, so 1 - 2 e = sqrt(0.68) = 0.8246
+    and e = 0.0877. The labels alone pass (38 + 4) / 50 = 0.84: without errors
+    0.5 + 0.34 / 0.8246 = 0.912.
+    """
+    said = [("PASS", "PASS")] * 38 + [("FAIL", "FAIL")] * 4 + [("PASS", "FAIL")] * 8
+    about = {"system": system} if system else {}
+    return [
+        item(
+            f"{system}i{n}",
+            "FAIL" if n % 10 == 0 else "PASS",
+            people=said[n] if n < 50 else (),
+            **about,
+        )
+        for n in range(100)
+    ]
+
+
+def test_what_people_err_stands_beside_the_rate() -> None:
+    of = cell(PASS_FAIL, *labelled_by_two())
+    (row,) = rows_of(of, "corrected_rates")
+    assert (row["disagreement"], row["error"]) == pytest.approx((0.16, (1 - 0.68**0.5) / 2))
+    stretched = 0.5 + (row["value"] - 0.5) / 0.68**0.5
+    assert row["without_errors"] == pytest.approx(stretched)
+    assert row["without_errors_lower"] < row["value"] < stretched < row["without_errors_upper"]
+    line = lines_of(of, "corrected_rates")[1]
+    assert line.startswith(
+        "corrected rate: if people err independently and as often on either label, each errs in "
+        "0.088 [0.0"
+    )
+    assert "(two disagree on 0.16 of 50), and the rate is 0.91 [0." in line
+    assert line.endswith("; if together, they err more")
+    section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
+    assert section.brief is not None
+    assert "; 0.91 [0." in section.brief([row])
+    assert section.brief([row]).endswith(" if people err independently)")
+    # A datasheet of before has no such columns.
+    of_before = {key: row[key] for key in [*row][: [*row].index("people_err")]}
+    assert [*section.lines([of_before])] == lines_of(of, "corrected_rates")[:1]
+    assert section.brief([of_before]).endswith(f"(raw {row['raw']:.2f})")
+
+
+def test_each_system_has_its_range_and_what_nobody_knows_is_said_once() -> None:
+    both = cell(PASS_FAIL, *labelled_by_two("new"), *labelled_by_two("old"))
+    ranges = [line for line in lines_of(both, "corrected_rates") if "two disagree" in line]
+    heads = ["corrected rate:", "corrected rate (system new):", "corrected rate (system old):"]
+    assert [line[: len(head)] for line, head in zip(ranges, heads, strict=True)] == heads
+    alone = cell(
+        PASS_FAIL,
+        *(
+            item(f"{system}{n}", "PASS", people=["PASS" if n % 4 else "FAIL"], system=system)
+            for system in ("new", "old")
+            for n in range(40)
+        ),
+    )
+    lines = lines_of(alone, "corrected_rates")
+    assert len(lines) == 4  # three rates
+    assert lines[3] == f"labels of people: {NOBODY_KNOWS}"
 
 
 def test_the_first_screen_says_whether_the_rate_is_that_of_people() -> None:
@@ -162,7 +227,7 @@ def test_of_many_rates_the_first_screen_tells_the_one_with_most_bias() -> None:
 
 
 def test_skipped_items_stand_on_the_first_screen_and_in_the_table() -> None:
-    words = "2 drawn items were skipped: the rate is that of items that people can decide"
+    words = "2 drawn items were skipped: 0 for the lower end of the interval, 1 for the upper"
     # The judge is right of all: nothing but the skipped items is to be told.
     made = [
         item(f"i{n}", ("PASS", "FAIL")[n % 2], people=[("PASS", "FAIL")[n % 2]] * (n < 40))
@@ -172,7 +237,7 @@ def test_skipped_items_stand_on_the_first_screen_and_in_the_table() -> None:
         made[place] = [replace(j, trial=replace(j.trial, skipped=True)) for j in made[place]]
     right = cell(PASS_FAIL, *made)
     assert [*rate_notices(right)] == [words]
-    assert lines_of(right, "corrected_rates")[1:] == [f"corrected rate: {words}"]
+    assert f"corrected rate: {words}" in lines_of(right, "corrected_rates")
     made[:40] = [item(f"i{n}", "PASS", people=[("PASS", "FAIL")[n % 2]]) for n in range(40)]
     (notice,) = rate_notices(cell(PASS_FAIL, *made))
     assert notice.startswith("the judge's rate 0.8")
@@ -195,7 +260,9 @@ def test_a_judge_that_gives_one_label_adds_nothing_and_its_zeros_are_shown() -> 
 def test_the_figure_names_the_rate_that_is_farthest_away() -> None:
     (figure,) = rate_figures(sheet(biased()))
     assert isinstance(figure, Figure)
-    assert "j on s: the judge says" in figure.finding
+    assert figure.finding == (
+        "j on s: verdicts lie above the labels of people: 0.163 [0.070, 0.262]"
+    )
     assert len(figure.rows) == 1
     assert len(figure.columns) == len(figure.rows[0])
 

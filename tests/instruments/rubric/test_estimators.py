@@ -259,7 +259,10 @@ def test_length_counts_beyond_what_people_say() -> None:
     of = cell_of(reply(f"i{n}", (g, g), words=w) for n, (g, w) in enumerate(graded))
     found = estimate(of, "length_dependence")
     assert found.value == pytest.approx(1)
-    assert "longer scores higher" in found.flags
+    # Five outputs have no interval, and without one no way is told; thirty have.
+    assert "longer scores higher" not in found.flags
+    many = [reply(f"i{n}", (1 + n // 6,) * 2, words=10 + n - 3 * (n % 2 == 0)) for n in range(30)]
+    assert "longer scores higher" in estimate(cell_of(many), "length_dependence").flags
     # The same grades from people: their order decides the judge's, and nothing is left to length.
     same = cell_of(reply(f"i{n}", (g, g), words=w, human=(g, g)) for n, (g, w) in enumerate(graded))
     assert estimate(same, "length_dependence").value == 0

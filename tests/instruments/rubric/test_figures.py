@@ -21,7 +21,10 @@ def figures_of(*cells: object) -> dict[str, Figure | Absent]:
 def test_a_panel_has_a_curve_for_each_criterion_on_the_scale_of_the_grades() -> None:
     figure = figures_of(compared())["grades"]
     assert isinstance(figure, Figure)
-    assert figure.finding == "j grades tone 0.75 steps below people"
+    # Three of four outputs as people do, one 3 steps below: -3/4, t(.975, 3) 3.18 x .75 = 2.39.
+    assert figure.finding == (
+        "j is not visibly above or below people, farthest in tone, in steps: -0.75 [-3.14, 1.64]"
+    )
     (panel,) = figure.panels
     axes = Canvas().subplots()
     panel.draw(axes)

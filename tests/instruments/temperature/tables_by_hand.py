@@ -50,18 +50,20 @@ EFFECTS = [
         "group": group,
         "level": level,
         "low": 0.0,
-        "high": 2.0,
+        "high": high,
         "value": value,
         "lower": lower,
         "upper": upper,
         "n": 80,
         "questions": 10,
     }
-    for method, group, level, value, lower, upper in (
-        ("aipw", "overall", None, -0.125, -0.2, -0.05),
-        ("paired", "overall", None, -0.12, -0.22, -0.02),
-        ("aipw", "prompt_style", "cot", -0.05, -0.15, 0.05),
-        ("pair", "model", "m", None, None, None),
+    for method, group, level, high, value, lower, upper in (
+        ("aipw", "overall", None, 2.0, -0.125, -0.2, -0.05),
+        ("paired", "overall", None, 2.0, -0.12, -0.22, -0.02),
+        ("aipw", "prompt_style", "cot", 2.0, -0.05, -0.15, 0.05),
+        ("pair", "model", "m", 2.0, None, None, None),
+        ("pair", "overall", None, 1.0, -0.15, -0.25, -0.05),
+        ("pair", "overall", None, 2.0, -0.125, -0.21, -0.04),
     )
 ]
 ATTRIBUTIONS = [

@@ -132,7 +132,7 @@ def test_the_effect_with_the_extra_names_n_and_propensities() -> None:
     )
     found = {"outcome": "agreement", "feature": "temperature", "value": 0.2, "direction": -1.0}
     assert sweep_lines("temperature_attributions", [{**found, "se": 0.01, "n": 9}]) == [
-        "agreement is moved by (mean |SHAP|): temperature 0.200 (se 0.010, down)"
+        "the fitted model of agreement uses (mean |SHAP|): temperature 0.200 (se 0.010, down)"
     ]
 
 

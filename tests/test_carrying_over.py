@@ -379,7 +379,7 @@ def test_a_job_in_shards_carries_over_before_its_workers_begin(folder: Folder) -
             Path("cassettes"),
             plans=Plans(folder.path, Path("cassettes"), BUILT_IN.forms),
         )
-    assert (result.carried, result.made, result.answered) == (TRIALS, OF_ITEM, 4 * OF_ITEM)
+    assert (result.carried, result.requests.sent, result.answered) == (TRIALS, OF_ITEM, 4 * OF_ITEM)
     assert len(folder.server.asked) == OF_ITEM
 
 

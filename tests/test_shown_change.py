@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 
 from benchmarks.unchanged import SUITES, Reply
 from pytest_judgesense.checks.regression import Side, adjust, compare
-from pytest_judgesense.estimate import Clustered, Estimate
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.figures import Figure
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.leaderboard import pair_words
-from pytest_judgesense.instruments.people.tables import corrected_lines
-from pytest_judgesense.instruments.probe.measures import FOUND, NAMES_EFFECT, PROBE_EFFECT
 from pytest_judgesense.instruments.temperature.measures import EFFECT_SIZE
 from pytest_judgesense.instruments.temperature.tables import votes_lines
 from pytest_judgesense.measures.cell import Cell
@@ -29,31 +27,12 @@ from pytest_judgesense.shown_change import ShownChange, end_text, ends_text, far
 from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, holm, paired_difference
 from pytest_judgesense.stats.left_out import parts_left_out
 from pytest_judgesense.stats.ranks import compared, family
+from tests.claims import CLAIMS, PARAMETERS, Ends, claims, clustered, said_by
 from tests.instruments.temperature.tables_by_hand import EFFECTS, temperature_sheet
 from tests.report.test_figures import shipped_sheet
 from tests.sources import SOURCES, tree_of
 
-Ends = tuple[float, float] | None
-
 WORDS = {"above": "it rises", "below": "it falls", "neither": "it does not visibly change"}
-# A value with its interval, and the word that it allows.
-INTERVALS: dict[str, tuple[float, Ends, str]] = {
-    "holds 0": (-0.162, (-0.385, 0.135), "neither"),
-    "below": (-0.162, (-0.385, -0.012), "below"),
-    "above": (0.162, (0.012, 0.385), "above"),
-    "ends at 0": (0.162, (0.0, 0.385), "neither"),
-    "missing": (-0.162, None, "neither"),
-}
-PARAMETERS = pytest.mark.parametrize(
-    ("value", "ends", "allowed"), INTERVALS.values(), ids=INTERVALS.keys()
-)
-# What claims a change, in a title or a sentence.
-CLAIMS = re.compile(
-    r"\b(raises?|lowers?|moves?|falls?|rises?|changes|outweighs?|costs?|gains?|loses?"
-    r"|better|worse|more often|less often|higher|most stable|generous|severe"
-    r"|(above|below) (the labels of )?people)\b"
-)
-NO_CLAIM = re.compile(r"\bnot (visibly|seen|told)\b|\bneither\b|No probe is seen")
 PRINTED = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 
 
@@ -96,10 +75,6 @@ def test_an_end_close_to_0_is_not_printed_as_0() -> None:
     assert end_text(-0.0004, "{:+.3f}".format) == "-0.0004"
     assert end_text(0.004, "{:+.2f}".format) == "+0.004"
     assert (end_text(0.0), end_text(0.0006)) == ("0.000", "0.001")
-
-
-def clustered(lower: float, upper: float) -> Clustered:
-    return Clustered("m", lower, upper, 0.95, 10, None, None, lower, upper)
 
 
 def test_two_estimates_differ_where_their_intervals_lie_apart_however_they_depend() -> None:
@@ -242,16 +217,6 @@ def verdicts_held(then: Side, now: Side, measure: Measure) -> Iterator[str]:
 # --- sentences of sections, and of checks that fail -----------------------------------------------
 
 
-def said_by(measure: Measure, value: float, ends: Ends) -> str:
-    flags = (FOUND,) if ends and (ends[0] > 0 or ends[1] < 0) else ()
-    interval = None if ends is None else clustered(*ends)
-    condition = {"probe": "verbosity"} if measure is PROBE_EFFECT else {"naming": "xy"}
-    estimate = Estimate(
-        measure.name, "s", condition, value=value, clustered=interval, flags=flags, n=9
-    )
-    return measure.said_of(estimate)
-
-
 def vote(value: float, ends: Ends) -> str:
     lower, upper = ends or (None, None)
     row = {"temperature": 1.0, "cold": 0.0, "k": 3, "value": value, "lower": lower, "upper": upper}
@@ -267,23 +232,13 @@ def pair(value: float, ends: Ends) -> str:
     return line.replace("differ by", "better or worse by").replace("no clear", "not told, no")
 
 
-def rate(value: float, ends: Ends) -> str:
-    lower, upper = ends or (None, None)
-    row = {"condition": {}, "raw": 0.7, "value": 0.6, "lower": 0.5, "upper": 0.7, "labels": 9}
-    row |= {"labels_alone": 0.6, "labels_alone_lower": 0.5, "labels_alone_upper": 0.7, "items": 9}
-    row |= {"bias": None if ends is None else value, "bias_lower": lower, "bias_upper": upper}
-    (line,) = corrected_lines([row | {"biased": True, "skipped": 0}])
-    return line.replace("biased", "changes")
-
-
 SENTENCES: dict[str, Callable[[float, Ends], str]] = {
     **{
         measure.name: lambda value, ends, measure=measure: said_by(measure, value, ends)  # type: ignore[misc]
-        for measure in (PROBE_EFFECT, NAMES_EFFECT, EFFECT_SIZE, SOFT_POSITION_EFFECT)
+        for measure in (EFFECT_SIZE, SOFT_POSITION_EFFECT)
     },
     "a vote": vote,
     "two judges": pair,
-    "a raw rate": rate,
 }
 
 
@@ -293,8 +248,7 @@ def test_sentences_of_sections_and_checks_claim_what_their_interval_shows(
     sentence: Callable[[float, Ends], str], value: float, ends: Ends, allowed: str
 ) -> None:
     text = sentence(value, ends)
-    claims = bool(CLAIMS.search(text)) and not NO_CLAIM.search(text)
-    assert claims == (allowed != "neither"), text
+    assert claims(text) == (allowed != "neither"), text
 
 
 # --- titles of figures ----------------------------------------------------------------------------
@@ -320,7 +274,7 @@ def test_titles_of_temperatures_claim_what_their_interval_shows(
 
 def holds(title: str) -> None:
     """A title that claims a change ends in an interval that shows it."""
-    if not CLAIMS.search(title) or NO_CLAIM.search(title):
+    if not claims(title):
         return
     printed = PRINTED.search(title)
     assert printed is not None, title

@@ -213,7 +213,8 @@ def test_what_is_left_skipped_is_told_with_the_command_that_shows_it(tmp_path: P
     assert code == 0
     assert output[-2] == (
         "1 labelled, 1 skipped (the same command shows them once more); pytest suites/pairs "
-        "compares the judge with them"
+        "compares the judge with them; nobody knows how often labels of one person are wrong: "
+        "another --person labels the same items"
     )
     with LabelCommand(tmp_path, "--draw", "2") as command:
         assert command.state()["again"] == 1

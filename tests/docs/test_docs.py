@@ -88,7 +88,7 @@ NOT_RUN = Counter(
         ("howto/shards.md", "needs Slurm"): 2,
         ("page.md", "needs datasheets of several days"): 1,
         ("people.md", "a person labels on the page"): 1,
-        ("people.md", "recordings of a judge of your own"): 1,
+        ("howto/calibration.md", "recordings of a judge of your own"): 1,
         ("howto/rubric.md", "a function and tables of your own"): 1,
         ("howto/probes.md", "needs a suite of your own"): 1,
     }

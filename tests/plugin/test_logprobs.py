@@ -40,7 +40,7 @@ def test_probabilities_are_recorded_measured_logged_and_gated(pytester: pytest.P
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(
         [
-            "  FAIL vacuum@quick: the position moves the preference by 3.2 in log-odds",
+            "  FAIL vacuum@quick: the position moves the preference, in log-odds: 3.20 *",
             "    soft_position_effect 3.20 *, at most 2 wanted",
         ]
     )

@@ -11,7 +11,7 @@ from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.figures import Figure
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.people.figures import rate_figures
-from pytest_judgesense.instruments.people.tables import rate_notices
+from pytest_judgesense.instruments.people.tables import corrected_lines, rate_notices
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
@@ -19,6 +19,7 @@ from pytest_judgesense.report.terminal import pooled_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.sections import TableRows
 from pytest_judgesense.trial import Judgment
+from tests.claims import PARAMETERS, Ends
 
 from .labelled import PASS_FAIL, cell, item, simulated
 
@@ -314,3 +315,15 @@ def test_the_words_of_the_profile() -> None:
     told = [estimate_all(of) for of in (biased(), SIX)]
     assert [bool(words["biased against people"].texts(es)) for es in told] == [True, True]
     assert [bool(words["uninformative"].texts(es)) for es in told] == [False, True]
+
+
+@PARAMETERS
+def test_a_raw_rate_is_biased_where_the_interval_of_its_bias_shows_it(
+    value: float, ends: Ends, allowed: str
+) -> None:
+    lower, upper = ends or (None, None)
+    row = {"condition": {}, "raw": 0.7, "value": 0.6, "lower": 0.5, "upper": 0.7, "labels": 9}
+    row |= {"labels_alone": 0.6, "labels_alone_lower": 0.5, "labels_alone_upper": 0.7, "items": 9}
+    row |= {"bias": None if ends is None else value, "bias_lower": lower, "bias_upper": upper}
+    (line,) = corrected_lines([row | {"biased": True, "skipped": 0}])
+    assert ("biased" in line) == (allowed != "neither")

@@ -839,7 +839,7 @@ def _merged_under_lock(tape: str) -> str | None:
 
 
 def _two_writers() -> str | None:
-    from pytest_judgesense.output import replace_text
+    from pytest_judgesense.files.output import replace_text
 
     texts = ["a" * 100_000, "b" * 100_000]
     children = []

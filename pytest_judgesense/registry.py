@@ -24,21 +24,21 @@ from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from pytest_judgesense.datasheet import Datasheet
-    from pytest_judgesense.estimate import Estimate
-    from pytest_judgesense.foreign_results import Exported, Imported, ImportedSuite
-    from pytest_judgesense.judges.simulated.observer import Skill
-    from pytest_judgesense.judges.spec import JudgeSpec
-    from pytest_judgesense.measures.cell import Cell
-    from pytest_judgesense.profile import Word
-    from pytest_judgesense.published_design import Paper
-    from pytest_judgesense.sections import (
+    from pytest_judgesense.datasheets.datasheet import Datasheet
+    from pytest_judgesense.datasheets.profile import Word
+    from pytest_judgesense.datasheets.published_design import Paper
+    from pytest_judgesense.datasheets.sections import (
         ComparedJudge,
         JudgeComparison,
         Report,
         ReportSection,
         Shown,
     )
+    from pytest_judgesense.estimate import Estimate
+    from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
+    from pytest_judgesense.judges.simulated.observer import Skill
+    from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.suites.kind import Kind
     from pytest_judgesense.suites.suite import Suite
     from pytest_judgesense.trial import Design, Judgment

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.report.assembly import datasheet_text
 from pytest_judgesense.report.view import view_of

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_judgesense import Judge, measure
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.datasheet import JudgeSheet
+from pytest_judgesense.datasheets.datasheet import JudgeSheet
 from pytest_judgesense.errors import LimitReached, MissingRecording, UsageError
 from pytest_judgesense.report.csv_tables import COLUMNS
 from tests.judges.endpoint import endpoint, says

@@ -25,70 +25,38 @@ ROOT = "pytest_judgesense"
 # below all. What instruments and plugins give is put together in the registry; checks are declared
 # by it and serve the checks of instruments, which nothing but the renderers, the commands and the
 # session stands above.
-LEVELS: dict[str, float] = {
+LEVELS: dict[str, int] = {
+    # The values.
     "errors": 0,
     "trial": 0,
-    # Whatever is printed, by commands as by the plugin.
-    "display": 0.1,
     "estimate": 0,
-    "grouping": 0,
-    # What may be said of a difference beside its interval.
-    "shown_change": 0.1,
-    # The datasheet as a value, figures on axes that are given, words of a profile, lines laid out.
-    "layout": 0.2,
-    "datasheet": 0.2,
-    "profile": 0.2,
-    "figures": 0.4,
-    # How much is read, and files that are read without waiting.
-    "limits": 0.1,
-    # Of a process that a proof begins, before anything else is imported.
-    "isolation": 0,
-    "files": 0.2,
-    "rows": 0.2,
-    # What columns and words of files may be called.
-    "synonyms": 0.2,
-    # Files that are written whole: of recordings as of reports.
-    "output": 0.8,
-    "suites": 1,
+    # Lines of a terminal, files of users and of ours, numbers.
+    "text": 1,
+    "files": 1,
     "stats": 1,
-    "cassettes": 1,
+    # Git, suites, and recordings.
+    "revisions": 2,
+    "suites": 2,
+    "cassettes": 2,
     # It reads a reply under the decision space of a suite.
-    "replies": 1.5,
-    # What all readers of foreign files need.
-    "foreign_results": 1.5,
-    # What rows hold of two candidates.
-    "candidate_texts": 0.4,
-    "judges": 2,
-    "measures": 2,
-    "sections": 2.2,
-    "published_design": 2.2,
-    "registry": 2.4,
-    "checks": 2.6,
-    "instruments": 3,
-    "report": 4,
-    # Of a recording, before anything is measured by it.
-    "proving": 4.5,
-    "later_clock": 0.1,
-    # Recorded answers that serve trials of other names.
-    "carrying_over": 4.3,
-    "measurement": 5,
-    "api": 6,
-    "asking": 4.4,
-    "stopping_point": 4.4,
-    "shards": 6,
-    "baseline": 5,
-    # The file of live sessions, which checks read.
-    "live_sessions": 2.5,
-    # Git, files as they stood in it, and what a judge was measured to be there.
-    "repository": 0.2,
-    "revision": 0.3,
-    # Options of pytest without pytest.
-    "pytest_ini": 0.3,
-    "past": 5.5,
-    "successors": 5.4,
-    "plugin": 7,
-    "questions": 6.5,
-    "commands": 7,
+    "replies": 3,
+    "judges": 4,
+    "measures": 4,
+    # The datasheet as a value, and what instruments add to it.
+    "datasheets": 5,
+    # What instruments and plugins give.
+    "registry": 6,
+    "checks": 7,
+    "instruments": 8,
+    "report": 9,
+    "asking": 9,
+    "measurement": 10,
+    # What a judge was measured to be earlier.
+    "earlier": 10,
+    "api": 11,
+    "questions": 12,
+    "plugin": 13,
+    "commands": 13,
 }
 
 # Every package from outside that is imported anywhere, and the places that may import it: a module,
@@ -103,7 +71,7 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("judges.throttle", "cassettes.locking", "output", "plugin.workers"),
+    "filelock": ("judges.throttle", "cassettes.locking", "files.output", "plugin.workers"),
     "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
@@ -113,11 +81,11 @@ DOORS = {
     "markupsafe": ("report.page",),
     "matplotlib": ("report.drawing",),
     # The day of a proof.
-    "time_machine": ("later_clock",),
+    "time_machine": ("asking.later_clock",),
     # pytest's own parser of its ini files.
-    "iniconfig": ("pytest_ini",),
+    "iniconfig": ("files.pytest_ini",),
     # Optional, for tasks of a cluster.
-    "ray": ("commands.ray_tasks",),
+    "ray": ("questions.record.ray_tasks",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
@@ -134,8 +102,8 @@ DOORS = {
         "judges.judge_table",
         "report.datasheet_file",
         "report.log",
-        "baseline",
-        "live_sessions",
+        "earlier.baseline",
+        "datasheets.live_sessions",
         "plugin.results",
     ),
     # Its parser of JSON, where time is spent on it.
@@ -416,9 +384,19 @@ def test_of_the_root_modules_take_only_the_version() -> None:
                 assert ROOT not in {alias.name for alias in node.names}, name
 
 
+def is_module(name: str) -> bool:
+    """Whether a name of a station is that of a file, and not of a room."""
+    return not any(other.startswith(f"{name}.") for other in SOURCES)
+
+
 def is_door(module: str, package: str) -> bool:
     doors = DOORS.get(package, ())
     return any(f"{module}.".startswith(d) if d[-1] == "." else module == d for d in doors)
+
+
+def test_at_the_top_stand_the_values_and_the_story() -> None:
+    loose = {name for name in SOURCES if name and "." not in name and is_module(name)}
+    assert loose == {"errors", "trial", "estimate", "registry", "measurement", "api"}
 
 
 def test_packages_from_outside_come_in_by_their_door() -> None:

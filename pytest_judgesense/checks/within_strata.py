@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.stats.betting import FEWEST, in_steps
 from pytest_judgesense.stats.sequential import drawn_order
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Judgment, grouped
 
 _Value = TypeVar("_Value")
 # Of each cluster the mean score in each of its strata.

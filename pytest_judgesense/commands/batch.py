@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from pytest_judgesense.asking.stopping_point import forget_stop
 from pytest_judgesense.cassettes.batch_files import (
     BATCH_URL,
     JSON_HEADERS,
@@ -40,14 +41,13 @@ from pytest_judgesense.commands.options import (
     registry_of,
 )
 from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.files.output import write_text
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.output import write_text
 from pytest_judgesense.questions.place import trust_of
-from pytest_judgesense.stopping_point import forget_stop
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial

@@ -31,13 +31,13 @@ from pytest_judgesense.commands.suite_file import (
     written_suite,
 )
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.foreign_results import columns_named
+from pytest_judgesense.files.foreign_results import columns_named
+from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import FirstCheck, FirstSuite
 from pytest_judgesense.suites.schema import PEOPLE
 from pytest_judgesense.suites.space import number_of, whole_scale
 from pytest_judgesense.suites.stimuli import text_of
-from pytest_judgesense.synonyms import column_of
 from pytest_judgesense.trial import is_number
 
 # What a column may be besides the text of a parameter, the graded text and people's grades.

@@ -13,9 +13,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense import sections
-from pytest_judgesense.asking import Asking
-from pytest_judgesense.baseline import Measured, changes, read_measured
+from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.explanation import flip_lines
 from pytest_judgesense.checks.reference import Reference
@@ -31,7 +29,11 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.commands.report import cells_of_logs
-from pytest_judgesense.datasheet import Datasheet, setting_notices
+from pytest_judgesense.datasheets import sections
+from pytest_judgesense.datasheets.datasheet import Datasheet, setting_notices
+from pytest_judgesense.datasheets.sections import ComparedJudge
+from pytest_judgesense.earlier.baseline import Measured, changes, read_measured
+from pytest_judgesense.earlier.past import ExchangesByTrial, NotCompared, PastReader, measured_now
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.judges.calls import identity_of
@@ -40,18 +42,16 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measurement import measure as measure_suite
-from pytest_judgesense.past import ExchangesByTrial, NotCompared, PastReader, measured_now
 from pytest_judgesense.questions.place import find_code_of_project
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.revision import REVISION, NoParent, Revision
-from pytest_judgesense.sections import ComparedJudge
-from pytest_judgesense.shown_change import ends_text
+from pytest_judgesense.revisions.revision import REVISION, NoParent, Revision
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import WIDTH
+from pytest_judgesense.text.shown_change import ends_text
 
 _SHOWN_FLIPS: Final = 10
 # What the two measurements are called: of one judge, and of two judges.

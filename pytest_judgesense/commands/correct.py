@@ -49,16 +49,15 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.commands.report import cells_of_logs, datasheet_object
-from pytest_judgesense.datasheet import SuiteSheet
+from pytest_judgesense.datasheets.datasheet import SuiteSheet
+from pytest_judgesense.earlier.past import measured_now
 from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.files.output import write_text
 from pytest_judgesense.judges.prompts import suite_for_judge
-from pytest_judgesense.layout import headed
 from pytest_judgesense.measures.calibration import Calibration, answer_of, confidence_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.label_errors import label_error_row, label_error_words
-from pytest_judgesense.output import write_text
-from pytest_judgesense.past import measured_now
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.datasheet_file import datasheet_from
 from pytest_judgesense.stats.comparison import holm
@@ -69,6 +68,7 @@ from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.text.layout import headed
 from pytest_judgesense.trial import ABSTAIN, TIE, Failed, Judgment
 
 _LOG: Final = ".jsonl"

@@ -17,10 +17,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 import pytest_judgesense.stats.prediction_powered as powered
 from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.rows import csv_rows
 from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.rows import csv_rows
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.label_errors import RateWithoutErrors, rate_without_errors
 from pytest_judgesense.stats.mixture_fit import MixtureFit

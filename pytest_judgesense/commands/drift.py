@@ -12,11 +12,11 @@ from typing import Final
 from pytest_judgesense.checks.drift import FEW, Course, Way, course_of
 from pytest_judgesense.checks.outcome import MOST_MISSING
 from pytest_judgesense.commands.options import BAR_FAILED, FILE, MANY, number, seed, show
+from pytest_judgesense.datasheets.live_sessions import LiveSession, MeasureTotals, read_history
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.layout import indented
-from pytest_judgesense.live_sessions import LiveSession, MeasureTotals, read_history
 from pytest_judgesense.measures.bar import WAYS
+from pytest_judgesense.text.layout import indented
 
 _ABOUT: Final = {
     WAYS[0]: "days may differ (Student's process)",

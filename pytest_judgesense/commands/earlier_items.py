@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from pytest_judgesense.errors import JudgesenseError
-from pytest_judgesense.files import read_text
-from pytest_judgesense.revision import Revision, newest_versions
+from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.revisions.revision import Revision, newest_versions
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import items_of_text

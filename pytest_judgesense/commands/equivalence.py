@@ -15,7 +15,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_judgesense.asking import Asking
+from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.commands.live_calls import add_terms, terms_of
 from pytest_judgesense.commands.options import add_judge, add_suite, place_of, show

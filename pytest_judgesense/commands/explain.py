@@ -12,9 +12,9 @@ from pytest_judgesense.checks.declaration import LISTING
 from pytest_judgesense.commands.options import registry_of
 from pytest_judgesense.commands.schema_pages import SCHEMA_PAGES, schema_page
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import PAGES, measure_page, page
+from pytest_judgesense.text.layout import WIDTH
 
 _ALL_PAGES: Final = (*SCHEMA_PAGES, *PAGES)
 # Pages that are named where words are asked for that are no name.

@@ -16,14 +16,14 @@ from pytest_judgesense.cassettes.exchange import CALL, RETURN, Exchange, Recorde
 from pytest_judgesense.checks.prompt_path import Prompt, PromptPath
 from pytest_judgesense.checks.sent import SentPart, parts_sent
 from pytest_judgesense.commands.options import place_of, registry_of
+from pytest_judgesense.earlier.past import PastReader
 from pytest_judgesense.errors import MissingRecording, UsageError, did_you_mean
 from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.past import PastReader
 from pytest_judgesense.questions.place import suite_files
-from pytest_judgesense.revision import Revision
+from pytest_judgesense.revisions.revision import Revision
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite

@@ -26,7 +26,8 @@ from pytest_judgesense.commands.suite_file import (
     written_suite,
 )
 from pytest_judgesense.errors import SuiteError, UsageError, listed
-from pytest_judgesense.files import read_bytes, read_text
+from pytest_judgesense.files.opening import read_bytes, read_text
+from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
 from pytest_judgesense.measures.shared import (
@@ -44,7 +45,6 @@ from pytest_judgesense.suites.stimuli import (
     rows_of,
     text_of,
 )
-from pytest_judgesense.synonyms import TIES, candidates_among, column_of
 from pytest_judgesense.trial import TIE, as_whole, is_number
 
 AnswerKind: TypeAlias = Literal["pairwise", "labels", "score"]

@@ -17,15 +17,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.candidate_texts import (
-    CONTENT,
-    SLOT,
-    TextNaming,
-    TextsOfRow,
-    difference,
-    naming_asked_for,
-    naming_of_texts,
-)
 from pytest_judgesense.commands.from_function import labels_of
 from pytest_judgesense.commands.suite_file import (
     asked_words,
@@ -34,8 +25,17 @@ from pytest_judgesense.commands.suite_file import (
     written_suite,
 )
 from pytest_judgesense.errors import LogError, SuiteError, UsageError, listed
-from pytest_judgesense.foreign_results import messages_of, slug
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.candidate_texts import (
+    CONTENT,
+    SLOT,
+    TextNaming,
+    TextsOfRow,
+    difference,
+    naming_asked_for,
+    naming_of_texts,
+)
+from pytest_judgesense.files.foreign_results import messages_of, slug
+from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
@@ -50,8 +50,7 @@ from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import ContentItem
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.synonyms import column_of
-from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
+from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment, grouped
 
 _PROMPT: Final = "prompt"
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.asking import Asking, Inquiry
+from pytest_judgesense.asking.inquiry import Asking, Inquiry
 from pytest_judgesense.cassettes.exchange import CALL
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.checks.prompt_path import PromptPath

@@ -23,13 +23,12 @@ from pytest_judgesense.commands.options import (
     registry_of,
 )
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.foreign_results import Imported, short_named
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.foreign_results import Imported, short_named
+from pytest_judgesense.files.output import write_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.output import write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.log import log_line
-from pytest_judgesense.trial import ABSTAIN, LONGEST_NAME, MOST, TEMPERATURE, TIE, Design
+from pytest_judgesense.trial import ABSTAIN, LONGEST_NAME, MOST, TEMPERATURE, TIE, Design, grouped
 
 _MOST_STEPS: Final = 100
 

@@ -27,12 +27,12 @@ from pytest_judgesense.commands.options import (
     seed,
 )
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.files import read_bytes, read_text
-from pytest_judgesense.foreign_results import slug
-from pytest_judgesense.limits import toml_value
-from pytest_judgesense.output import append_whole, write_text
+from pytest_judgesense.files.foreign_results import slug
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import read_bytes, read_text
+from pytest_judgesense.files.output import append_whole, write_text
 from pytest_judgesense.questions.place import testpaths
-from pytest_judgesense.repository import top_of
+from pytest_judgesense.revisions.repository import top_of
 from pytest_judgesense.suites.builtin import template_text
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.files import read_text
-from pytest_judgesense.limits import toml_value
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import read_text
 
 # A requirement, the file of a wheel or a repository; of another package the name goes on.
 _NAMED: Final = re.compile(

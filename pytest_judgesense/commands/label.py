@@ -23,7 +23,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.asking import Asking
+from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.commands.earlier_items import earlier_items
 from pytest_judgesense.commands.equivalence import aside, measured_aside
 from pytest_judgesense.commands.label_sample import (
@@ -49,14 +49,14 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.commands.sent_questions import SentQuestions
 from pytest_judgesense.commands.sitting import Sitting
 from pytest_judgesense.errors import SuiteError, UsageError
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.output import write_text
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.output import write_text
 from pytest_judgesense.questions.place import trust_of
 from pytest_judgesense.suites.annotators import persons_of, refuse_spellings
 from pytest_judgesense.suites.builtin import cassettes_in, is_built_in

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import SuiteError, UsageError
-from pytest_judgesense.files import read_bytes
-from pytest_judgesense.limits import json_value, toml_value
+from pytest_judgesense.files.limits import json_value, toml_value
+from pytest_judgesense.files.opening import read_bytes
+from pytest_judgesense.files.output import replace_content
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.output import replace_content
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Drawn, Judgment, Verdict

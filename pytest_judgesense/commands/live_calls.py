@@ -10,8 +10,8 @@ from typing import Any
 
 from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.commands.options import FLAG, MANY, add_cassettes, number, seed
+from pytest_judgesense.datasheets.published_design import Printed
 from pytest_judgesense.judges.throttle import CONCURRENCY
-from pytest_judgesense.published_design import Printed
 from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.report.assembly import FORMS, datasheet_text
 from pytest_judgesense.report.csv_tables import table_text

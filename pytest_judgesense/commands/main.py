@@ -24,8 +24,8 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
 from pytest_judgesense.judges.termination import take_sigterm
-from pytest_judgesense.layout import WIDTH, within
 from pytest_judgesense.registry import Command
+from pytest_judgesense.text.layout import WIDTH, within
 
 # Each is a module of this package (a keyword has a `_` behind it) with `add_arguments` and `run`,
 # which gives the lines to print, or prints itself and gives the exit code.

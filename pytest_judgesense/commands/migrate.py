@@ -33,13 +33,12 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.judges.local.models import JUDGES as LOCAL_JUDGES
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.output import Outputs
 from pytest_judgesense.questions.pricing import call_plan, how_to_record
 from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.registry import Registry
@@ -47,6 +46,7 @@ from pytest_judgesense.report.model_change import Migration, sentences, tables, 
 from pytest_judgesense.report.terminal import tables_lines
 from pytest_judgesense.suites.space import position
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import indented
 
 _LOG: Final = ".jsonl"
 _MOST_LINES: Final = 10  # of a table on the screen

@@ -49,18 +49,18 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.foreign_results import messages_of, slug
+from pytest_judgesense.files.foreign_results import messages_of, slug
+from pytest_judgesense.files.output import write_text
+from pytest_judgesense.files.synonyms import candidates_among, column_of
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.output import write_text
 from pytest_judgesense.questions.pricing import call_plan
 from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.stats.betting import ALARM
 from pytest_judgesense.suites.item import Item, item_id
 from pytest_judgesense.suites.schema import STRATUM
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.synonyms import candidates_among, column_of
+from pytest_judgesense.text.layout import indented
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 # The texts of an output, in alphabetical order.

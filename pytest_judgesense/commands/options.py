@@ -10,13 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_judgesense.display import complain_of, print_line
 from pytest_judgesense.errors import JudgesenseError, printable
-from pytest_judgesense.layout import Toned
 from pytest_judgesense.questions.place import JUDGE, Place, find_code_of_project
+from pytest_judgesense.text.display import complain_of, print_line
+from pytest_judgesense.text.layout import Toned
 
 if TYPE_CHECKING:
-    from pytest_judgesense.output import Outputs
+    from pytest_judgesense.files.output import Outputs
     from pytest_judgesense.registry import Registry
 
 BAR_FAILED: Final = 1

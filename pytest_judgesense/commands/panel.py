@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.baseline import read_measured
 from pytest_judgesense.commands.options import (
     FILE,
     MANY,
@@ -25,18 +24,17 @@ from pytest_judgesense.commands.options import (
     tell_of_outputs,
 )
 from pytest_judgesense.commands.report import cells_of_logs
-from pytest_judgesense.datasheet import Calls
+from pytest_judgesense.datasheets.datasheet import Calls
+from pytest_judgesense.datasheets.published_design import Table
+from pytest_judgesense.earlier.baseline import read_measured
+from pytest_judgesense.earlier.past import recorded_cell
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import FREE, JudgeSpec
-from pytest_judgesense.layout import excerpt, indented
 from pytest_judgesense.measures.ballots import Ballots, ballots_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
-from pytest_judgesense.output import Outputs
-from pytest_judgesense.past import recorded_cell
-from pytest_judgesense.published_design import Table
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.panel import sentences, tables, to_plain
@@ -45,6 +43,8 @@ from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.labelled_texts import ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import excerpt, indented
+from pytest_judgesense.trial import grouped
 
 _LOG, _BASELINE = ".jsonl", ".json"
 _MOST_LINES: Final = 10  # of a table on the screen

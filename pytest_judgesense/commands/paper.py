@@ -15,18 +15,18 @@ from pytest_judgesense.commands.options import (
     show,
     tell_of_outputs,
 )
+from pytest_judgesense.datasheets.published_design import Paper, printed
 from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.layout import indented
-from pytest_judgesense.output import Outputs
-from pytest_judgesense.published_design import Paper, printed
 from pytest_judgesense.questions.place import find_code_of_project
 from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
 from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import indented
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.carrying_over import Plans
+from pytest_judgesense.asking.carrying_over import Plans
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.commands import power
 from pytest_judgesense.commands.options import BAR_FAILED, place_of, registry_of, show

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias, TypeVar, get_args
 
-from pytest_judgesense.asking import Asking
+from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.checks.declaration import LISTING, declare_check
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.outcome import (
@@ -36,6 +36,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
     seed,
 )
+from pytest_judgesense.earlier.past import measured_now
 from pytest_judgesense.errors import (
     CassetteError,
     CodeNotRun,
@@ -45,18 +46,15 @@ from pytest_judgesense.errors import (
     unknown_name,
 )
 from pytest_judgesense.estimate import Clustered, Estimate, Missing, find_estimate, number_text
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import NO_CODE
-from pytest_judgesense.layout import indented
 from pytest_judgesense.measurement import cell_of, measure
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.past import measured_now
 from pytest_judgesense.questions.place import JUDGE
 from pytest_judgesense.registry import Instrument, Registry
 from pytest_judgesense.stats import chances
@@ -82,7 +80,8 @@ from pytest_judgesense.stats.variance import (
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Failed, Trial
+from pytest_judgesense.text.layout import indented
+from pytest_judgesense.trial import Failed, Trial, grouped
 
 _Key = TypeVar("_Key")
 _Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, order, replicate

@@ -26,15 +26,19 @@ from pytest_judgesense.commands.options import (
     registry_of,
     show,
 )
-from pytest_judgesense.commands.ray_tasks import TEMPORARY, RayTasks, protect_temporary_cluster
-from pytest_judgesense.display import told_each_minute
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.layout import pace
 from pytest_judgesense.questions.place import JUDGE
-from pytest_judgesense.shards import Job, JobResult, Processes, run_job
+from pytest_judgesense.questions.record.ray_tasks import (
+    TEMPORARY,
+    RayTasks,
+    protect_temporary_cluster,
+)
+from pytest_judgesense.questions.record.shards import Job, JobResult, Processes, run_job
+from pytest_judgesense.text.display import told_each_minute
+from pytest_judgesense.text.layout import pace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

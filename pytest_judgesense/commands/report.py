@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.api import MeasuredDatasheet
-from pytest_judgesense.baseline import is_baseline, read_measured
 from pytest_judgesense.commands.options import (
     FILE,
     FLAG,
@@ -26,16 +25,17 @@ from pytest_judgesense.commands.options import (
     show,
     tell_of_outputs,
 )
-from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
+from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet
+from pytest_judgesense.earlier.baseline import is_baseline, read_measured
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.files import read_text
-from pytest_judgesense.foreign_results import without_common_value
+from pytest_judgesense.files.foreign_results import without_common_value
+from pytest_judgesense.files.limits import json_value
+from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.output import Outputs, write_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.limits import json_value
 from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.output import Outputs, write_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_from

@@ -11,10 +11,10 @@ from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.commands.live_calls import terms_of
 from pytest_judgesense.commands.options import place_of, registry_of, show, tell_of_outputs
 from pytest_judgesense.commands.plan import plan_lines
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.output import Outputs
 from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.registry import Services
 from pytest_judgesense.report.assembly import datasheet_text

@@ -33,30 +33,30 @@ from pytest_judgesense.commands.options import (
     show,
     tell_of_outputs,
 )
+from pytest_judgesense.datasheets.published_design import Paper, Printed, Table
+from pytest_judgesense.datasheets.sections import tables_named
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.judges.functions import TEMPLATE, binding_of, has_own_prompt, shown
 from pytest_judgesense.judges.prompts import sent_prompts, suite_for_judge, unsent_error
 from pytest_judgesense.judges.resolving import function_of
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
-from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.shared import (
     FAILED_RATE,
     FIRST_SLOT_RATE,
     SIDE_BIAS,
     UNPARSED_RATE,
 )
-from pytest_judgesense.output import Outputs
-from pytest_judgesense.published_design import Paper, Printed, Table
 from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
 from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import tables_named
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import indented
 
 # Where a function that reads its prompt itself finds the path of the file.
 PROMPT_VARIABLE: Final = "JUDGESENSE_PROMPT"

@@ -28,9 +28,8 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.files.output import write_text
 from pytest_judgesense.judges.spec import FREE, table_of
-from pytest_judgesense.layout import indented
-from pytest_judgesense.output import write_text
 from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.stats.bisection import (
     AFRESH,
@@ -43,6 +42,7 @@ from pytest_judgesense.stats.bisection import (
     begin,
     p_of_rows,
 )
+from pytest_judgesense.text.layout import indented
 from pytest_judgesense.trial import content_of_slot
 
 # Of the search, where no limit is set.

@@ -25,15 +25,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pytest_judgesense import shown_change
+from pytest_judgesense.datasheets.sections import (
+    Board,
+    ComparedJudge,
+    Digits,
+    Estimates,
+    TableRow,
+    TableRows,
+)
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, Observations, find_estimate, number_text
-from pytest_judgesense.layout import indented, row
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.definition import Measure, alone
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.sections import Board, ComparedJudge, Digits, Estimates, TableRow, TableRows
 from pytest_judgesense.suites.suite import Suite, template_pairs
+from pytest_judgesense.text import shown_change
+from pytest_judgesense.text.layout import indented, row
 
 if TYPE_CHECKING:
     from pytest_judgesense.stats.ranks import Standings

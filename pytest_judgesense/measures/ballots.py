@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.errors import LogError, UsageError, listed
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.calibration import answer_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.trial import ABSTAIN, TIE, Failed, Judgment, Trial
+from pytest_judgesense.trial import ABSTAIN, TIE, Failed, Judgment, Trial, grouped
 
 _Floats = NDArray[np.float64]
 

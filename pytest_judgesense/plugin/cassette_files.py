@@ -18,7 +18,7 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.cassettes.writing import RecordingCassette, holds
 from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecording
-from pytest_judgesense.files import read_bytes
+from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.live_saving import saving_of, unfinished_folder

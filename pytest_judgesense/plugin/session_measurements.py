@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_judgesense.asking import Asking, Inquiry
-from pytest_judgesense.carrying_over import Plans
+from pytest_judgesense.asking.carrying_over import Plans
+from pytest_judgesense.asking.inquiry import Asking, Inquiry
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import replace_content

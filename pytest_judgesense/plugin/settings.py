@@ -190,7 +190,7 @@ def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Setti
 
 def _read_revision(read: dict[str, Any]) -> None:
     """Put a baseline that is a revision under a name of its own."""
-    from pytest_judgesense.revision import REVISION
+    from pytest_judgesense.revisions.revision import REVISION
 
     if not read["baseline"].startswith(REVISION):
         return

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import UsageError, listed, unknown_name
-from pytest_judgesense.pytest_ini import pytest_options
+from pytest_judgesense.files.pytest_ini import pytest_options
 
 if TYPE_CHECKING:
-    from pytest_judgesense.carrying_over import Plans
+    from pytest_judgesense.asking.carrying_over import Plans
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.judges.trust import Trust
     from pytest_judgesense.registry import Registry
@@ -118,7 +118,7 @@ class Place:
     @property
     def plans(self) -> Plans:
         """Where the recordings are, and the suites of the project."""
-        from pytest_judgesense.carrying_over import Plans
+        from pytest_judgesense.asking.carrying_over import Plans
         from pytest_judgesense.judges.resolving import project_folder
 
         return Plans(project_folder(), self.cassettes, self.registry.forms)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_judgesense.carrying_over import Plans, carried_over, is_given_otherwise
+from pytest_judgesense.asking.carrying_over import Plans, carried_over, is_given_otherwise
 from pytest_judgesense.cassettes.carrying import RecordedTrial
 from pytest_judgesense.cassettes.cassette import answered_first
 from pytest_judgesense.cassettes.matching import Identity
@@ -22,10 +22,10 @@ from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import FREE, JudgeSpec, table_of
-from pytest_judgesense.layout import indented
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import indented
 
 _CHARACTERS_A_TOKEN: Final = 4
 

@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 
 from pytest_judgesense.api import MeasuredDatasheet, Watch, measure_all
 from pytest_judgesense.cassettes.opening import Mode
-from pytest_judgesense.display import told_each_minute
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget
-from pytest_judgesense.layout import pace
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.display import told_each_minute
+from pytest_judgesense.text.layout import pace
 from pytest_judgesense.trial import Judgment, Trial
 
 _Judged: TypeAlias = Callable[[Judgment], None]

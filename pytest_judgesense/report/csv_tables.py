@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.published_design import Table
-from pytest_judgesense.rows import harmless_cell
+from pytest_judgesense.files.rows import harmless_cell
 
 COLUMNS: Final = tuple(
     "judge suite measure condition value count n unit lower upper method clusters "

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, NotRequired, TypeAlias
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from pytest_judgesense.datasheet import (
+from pytest_judgesense.datasheets.datasheet import (
     AgainstBaseline,
     Calls,
     ChangedItem,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet, GatedNumber, JudgeSheet, span_of
+from pytest_judgesense.datasheets.datasheet import Datasheet, GatedNumber, JudgeSheet, span_of
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.gauges import Moment, course
 from pytest_judgesense.report.view import gated

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheets.datasheet import CheckLine
+from pytest_judgesense.datasheets.published_design import Table
+from pytest_judgesense.datasheets.sections import Digits
 from pytest_judgesense.errors import printable, shortened
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.published_design import Table
 from pytest_judgesense.report.summary import Missed, not_measured
 from pytest_judgesense.report.view import (
     INTERVALS,
@@ -27,7 +27,7 @@ from pytest_judgesense.report.view import (
     bar_words,
     outcome_words,
 )
-from pytest_judgesense.sections import Digits
+from pytest_judgesense.trial import grouped
 
 _WORST_FIRST: Final = ("fail", "inconclusive", "pass")
 _COLUMNS: Final = (

@@ -20,10 +20,10 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.checks.variants import MeasureChange, VariantChange, word_of
+from pytest_judgesense.datasheets.published_design import Table, Value
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.measures.calibration import answer_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.published_design import Table, Value
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable

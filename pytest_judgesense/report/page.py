@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import AgainstBaseline, GatedNumber, JudgeSheet
+from pytest_judgesense.datasheets.datasheet import AgainstBaseline, GatedNumber, JudgeSheet
+from pytest_judgesense.datasheets.figures import Figure, Value, is_degenerate, shown
+from pytest_judgesense.datasheets.sections import Analysis, Passage
 from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
-from pytest_judgesense.figures import Figure, Value, is_degenerate, shown
 from pytest_judgesense.report import numbers, summary
 from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.csv_tables import csv_text
@@ -28,7 +29,6 @@ from pytest_judgesense.report.packing import PageEvidence, packed
 from pytest_judgesense.report.standouts import remarks
 from pytest_judgesense.report.suite_figure import measures_figure
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
-from pytest_judgesense.sections import Analysis, Passage
 from pytest_judgesense.suites.builtin import template_text
 
 _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_judgesense.datasheets.published_design import Table, Value
 from pytest_judgesense.errors import listed
 from pytest_judgesense.estimate import Clustered, compact
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
-from pytest_judgesense.published_design import Table, Value
 from pytest_judgesense.stats.effective_votes import EffectiveVotes
 from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
 from pytest_judgesense.stats.selective import Selective
 from pytest_judgesense.stats.subsets import FOLDS, BestPanel
+from pytest_judgesense.trial import grouped
 
 SCHEMA: Final = "judgesense/panel/1"
 _A_THOUSAND: Final = 1000

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheets.datasheet import CheckLine
+from pytest_judgesense.datasheets.published_design import Printed, Table
 from pytest_judgesense.errors import printable
-from pytest_judgesense.layout import columns, headed, indented, row
-from pytest_judgesense.published_design import Printed, Table
 from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, RowView, View, bar_words
+from pytest_judgesense.text.layout import columns, headed, indented, row
 
 
 def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.errors import printable
-from pytest_judgesense.published_design import Table
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words
 

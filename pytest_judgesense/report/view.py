@@ -8,7 +8,7 @@ from datetime import date
 from operator import itemgetter
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import (
+from pytest_judgesense.datasheets.datasheet import (
     CheckLine,
     Datasheet,
     GatedNumber,
@@ -17,15 +17,21 @@ from pytest_judgesense.datasheet import (
     setting_notices,
     state_of,
 )
+from pytest_judgesense.datasheets.figures import Found
+from pytest_judgesense.datasheets.profile import sketch
+from pytest_judgesense.datasheets.published_design import Printed
+from pytest_judgesense.datasheets.sections import (
+    Analysis,
+    Beside,
+    JudgeComparison,
+    ReportSection,
+    TableRows,
+)
 from pytest_judgesense.estimate import CENSORED, Estimate
-from pytest_judgesense.figures import Found
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.profile import sketch
-from pytest_judgesense.published_design import Printed
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import numbers
-from pytest_judgesense.sections import Analysis, Beside, JudgeComparison, ReportSection, TableRows
+from pytest_judgesense.trial import grouped
 
 # The one that gates comes first.
 INTERVALS: Final = ("95% clustered", "95% as in the paper")

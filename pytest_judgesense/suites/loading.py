@@ -16,9 +16,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.files import read_text
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.limits import toml_value
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.suites.annotators import (
     drawn_by,
     persons_of,
@@ -40,6 +39,7 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines, stimuli_of_text
 from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
 from pytest_judgesense.suites.taken import fields_taken
+from pytest_judgesense.trial import grouped
 
 _Value = TypeVar("_Value", Template, DecisionSpace)
 

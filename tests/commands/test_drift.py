@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.live_sessions import LiveSession, append_session, session_text
+from pytest_judgesense.datasheets.live_sessions import LiveSession, append_session, session_text
 from tests.live import live, nights
 
 

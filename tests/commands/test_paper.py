@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.datasheets.published_design import Table, cell_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.published_design import Table, cell_text
 from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.suites.planning import plan_trials
 from tests.suites.known import builtin_suites, load_suite

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom, norm
 
-from pytest_judgesense.carrying_over import Plans
+from pytest_judgesense.asking.carrying_over import Plans
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.commands.power import (

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.figures import Figure
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.figures import Figure
+from pytest_judgesense.datasheets.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.figures import wording_figures
 from pytest_judgesense.measures.cell import Cell
@@ -22,7 +23,6 @@ from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.trial import Design, Judgment
 from tests import processes
 from tests.measures.building import (

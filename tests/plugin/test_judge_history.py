@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, append_session, read_history
+from pytest_judgesense.datasheets.live_sessions import (
+    JudgeTotals,
+    LiveSession,
+    append_session,
+    read_history,
+)
 from pytest_judgesense.report.datasheet_file import datasheet_from, datasheet_json
 
 from .project import Project, no_traceback, parity_suite, run

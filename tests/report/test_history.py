@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.baseline import SavedSuite, baseline_text, stimuli_digest
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.earlier.baseline import SavedSuite, baseline_text, stimuli_digest
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.report import page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of

@@ -13,7 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from pytest_judgesense.datasheet import AgainstBaseline, ChangedItem, Datasheet, UncomparedCheck
+from pytest_judgesense.datasheets.datasheet import (
+    AgainstBaseline,
+    ChangedItem,
+    Datasheet,
+    UncomparedCheck,
+)
 from pytest_judgesense.errors import printable
 from pytest_judgesense.report import numbers
 from pytest_judgesense.report.assembly import sheet_of

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheets.datasheet import CheckLine
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell

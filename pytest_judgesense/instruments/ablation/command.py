@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.sections import tables_named
 from pytest_judgesense.errors import MissingRecording, UsageError
 from pytest_judgesense.instruments.ablation.sent import texts_sent
 from pytest_judgesense.instruments.ablation.stimuli import (
@@ -27,13 +28,12 @@ from pytest_judgesense.instruments.ablation.stimuli import (
     of_one_prompt,
 )
 from pytest_judgesense.instruments.ablation.tables import TABLE, prompt_lines
-from pytest_judgesense.layout import indented
 from pytest_judgesense.registry import Services
-from pytest_judgesense.sections import tables_named
 from pytest_judgesense.stats.left_out import TOGETHER, WORTH_ASKING_AGAIN, most_answers
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import indented
 
 _ITEMS: Final = 40
 _LEAST: Final = {"items": 2, "times": 2, "judge_seed": 0}

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from typing import Final
 
+from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.ablation import tables
 from pytest_judgesense.instruments.ablation.estimators import estimates, of_whole
 from pytest_judgesense.instruments.ablation.measures import (
@@ -18,7 +19,6 @@ from pytest_judgesense.instruments.ablation.words import WORDS
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.registry import Command, Instrument, Services
-from pytest_judgesense.sections import Report, ReportSection
 
 
 # It asks judges: few sessions do.

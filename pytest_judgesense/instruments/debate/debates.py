@@ -19,8 +19,15 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
-from pytest_judgesense.files import read_text
-from pytest_judgesense.foreign_results import Row, left_out, malformed, read_json, read_rows, slug
+from pytest_judgesense.files.foreign_results import (
+    Row,
+    left_out,
+    malformed,
+    read_json,
+    read_rows,
+    slug,
+)
+from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.instruments.debate.stimuli import COMPLETE, DEBATE, DebateLine
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import stimuli_of

@@ -32,7 +32,8 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import LimitReached, LogError, UsageError, listed
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.output import write_text
 from pytest_judgesense.instruments.debate.simulated import speak
 from pytest_judgesense.instruments.debate.stimuli import DEBATE, SPEECHES, transcript
 from pytest_judgesense.judges.client import Client, open_client
@@ -41,7 +42,6 @@ from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle, stopping
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
-from pytest_judgesense.output import write_text
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import trial_order

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pytest_judgesense.datasheets.sections import JudgeComparison, Report
 from pytest_judgesense.instruments.debate import finders, measures, tables
 from pytest_judgesense.instruments.debate.checks import RANKED_FIRST
 from pytest_judgesense.instruments.debate.estimators import estimates
@@ -18,10 +19,9 @@ from pytest_judgesense.measures.definition import Evidence
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.registry import Command, Importer, Instrument, Logged, Services
-from pytest_judgesense.sections import JudgeComparison, Report
 
 if TYPE_CHECKING:
-    from pytest_judgesense.foreign_results import Exported, Imported, ImportedSuite
+    from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.suites.suite import Suite
 

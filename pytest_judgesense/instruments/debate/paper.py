@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
+from pytest_judgesense.datasheets.sections import TableRows
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
@@ -22,8 +24,6 @@ from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.debate.secondary import analyses_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.published_design import Arm, Paper, Table, Value
-from pytest_judgesense.sections import TableRows
 
 _DEBATES, _PROMPTS, _RUNS = 50, ("p0", "p1", "p2"), 3
 _PARTS: Final = (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIAS)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Final
 
+from pytest_judgesense.datasheets.profile import Estimates, Word, one_of, pooled, values
+from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.paraphrase import estimators, soft, tables
 from pytest_judgesense.instruments.paraphrase.estimators import estimates, flips
 from pytest_judgesense.instruments.paraphrase.figures import wording_figures
@@ -29,12 +31,10 @@ from pytest_judgesense.measures import rates
 from pytest_judgesense.measures.every_suite import ORDER, SOFT, WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import AGREEMENT, EXPECTED_AGREEMENT, REPEAT_FLIP_RATE
 from pytest_judgesense.measures.soft import doubtful, expected_agreement
-from pytest_judgesense.profile import Estimates, Word, one_of, pooled, values
 from pytest_judgesense.registry import Importer, Instrument
-from pytest_judgesense.sections import Report, ReportSection
 
 if TYPE_CHECKING:
-    from pytest_judgesense.foreign_results import Imported, ImportedSuite
+    from pytest_judgesense.files.foreign_results import Imported, ImportedSuite
 
 
 def _degenerate(estimates: Estimates) -> bool:

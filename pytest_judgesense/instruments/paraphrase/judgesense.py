@@ -36,8 +36,7 @@ from types import NoneType
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.foreign_results import Imported, Row, left_out, once, read_rows, slug
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.foreign_results import Imported, Row, left_out, once, read_rows, slug
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
 from pytest_judgesense.suites.prompt_template import fill
 from pytest_judgesense.suites.space import DecisionSpace
@@ -53,6 +52,7 @@ from pytest_judgesense.trial import (
     Unparsed,
     Verdict,
     content_of_slot,
+    grouped,
 )
 
 PAIR_FIELDS: Final = (

@@ -25,7 +25,7 @@ from types import NoneType
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, unknown_name
-from pytest_judgesense.foreign_results import (
+from pytest_judgesense.files.foreign_results import (
     NO_VERDICT,
     Imported,
     Row,
@@ -36,7 +36,6 @@ from pytest_judgesense.foreign_results import (
     read_rows,
     slug,
 )
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
@@ -49,6 +48,7 @@ from pytest_judgesense.trial import (
     Unparsed,
     Verdict,
     content_of_slot,
+    grouped,
     slot_of_content,
 )
 

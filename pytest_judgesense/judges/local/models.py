@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import JudgeError, unknown_name
-from pytest_judgesense.files import open_bytes
+from pytest_judgesense.files.opening import open_bytes
 
 
 class Model(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.display import print_line
+from pytest_judgesense.text.display import print_line
 from tests.instruments.ablation import project
 from tests.instruments.ablation.project import PROMPT, SUITE, N
 from tests.plugin.project import ChatServer

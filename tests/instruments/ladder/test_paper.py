@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from pytest_judgesense import read_datasheet
+from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.instruments.ladder.paper import PAPER
-from pytest_judgesense.published_design import Table
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import LADDER, both_orders

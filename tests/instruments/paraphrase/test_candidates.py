@@ -11,7 +11,7 @@ import pytest
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.foreign_results import Imported
+from pytest_judgesense.files.foreign_results import Imported
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.log import log_line

@@ -13,7 +13,7 @@ import pytest
 from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.foreign_results import Imported, read_rows
+from pytest_judgesense.files.foreign_results import Imported, read_rows
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.instruments.paraphrase.judgesense import read_decisions
 from pytest_judgesense.instruments.paraphrase.results import read_games

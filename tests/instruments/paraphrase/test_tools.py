@@ -21,11 +21,11 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
-from pytest_judgesense.foreign_results import Imported
+from pytest_judgesense.files.foreign_results import Imported
+from pytest_judgesense.files.limits import VARIABLE
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
 from pytest_judgesense.instruments.paraphrase.tools.graded import Graded, _replicates
-from pytest_judgesense.limits import VARIABLE
 from pytest_judgesense.report.log import log_line, read_log
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense import measure
 from pytest_judgesense.cassettes.storage import read_exchanges
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.judges.judge_table import declared_judge
 from tests.instruments.probe.probing import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure as Canvas
 
 from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.figures import Absent, Figure
+from pytest_judgesense.datasheets.figures import Absent, Figure
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.view import view_of
 

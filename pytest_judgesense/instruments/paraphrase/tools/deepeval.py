@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
-from pytest_judgesense.foreign_results import Imported, Total, malformed, read_json, slug
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.foreign_results import Imported, Total, malformed, read_json, slug
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     chosen,
@@ -29,6 +28,7 @@ from pytest_judgesense.instruments.paraphrase.tools.graded import (
     text_of,
 )
 from pytest_judgesense.suites.item import id_by_texts
+from pytest_judgesense.trial import grouped
 
 _CASES: Final = ("testCases", "conversationalTestCases")
 _FIELDS: Final = {

@@ -17,12 +17,11 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.foreign_results import Imported, Row, Total, malformed
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.foreign_results import Imported, Row, Total, malformed
 from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import refuse_fields
 from pytest_judgesense.suites.item import item_id
-from pytest_judgesense.trial import Design
+from pytest_judgesense.trial import Design, grouped
 
 Grade: TypeAlias = str | bool | float | None
 

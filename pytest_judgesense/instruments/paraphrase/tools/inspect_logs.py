@@ -20,7 +20,7 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.foreign_results import (
+from pytest_judgesense.files.foreign_results import (
     Imported,
     Total,
     malformed,

@@ -23,7 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_judgesense.foreign_results import (
+from pytest_judgesense.files.foreign_results import (
     Imported,
     Total,
     json_or_none,

@@ -56,6 +56,9 @@ COMMANDS: Final = {
     "power": "the chance that each check fails, and the drop that it detects",
 }
 
+# What commands were called: by the old name, what to write now.
+RENAMED: Final[dict[str, str]] = {}
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser with harmless error messages: the arguments may be file names from a shell."""
@@ -75,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             autocomplete(build_parser())
     give_back = take_sigterm()
     try:
+        _refuse_old_name(_command_in(words))
         options = build_parser(words).parse_args(words)
         run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
         with UsageError.instead_of(
@@ -138,6 +142,16 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
                 add_terms(command)
                 add_outputs(command)
     return parser
+
+
+def _refuse_old_name(name: str | None) -> None:
+    if name in RENAMED:
+        raise UsageError(
+            f"judgesense {name} has another name",
+            found=name,
+            expected=f"judgesense {RENAMED[name]}",
+            remedy="judgesense --help lists the commands",
+        )
 
 
 def _command_in(words: Sequence[str]) -> str | None:

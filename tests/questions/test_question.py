@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_judgesense.questions.answer import Answer, dataframe_of
+from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
 
 
 @dataclass(frozen=True)
-class Told(Answer):
+class Told(QuestionAnswer):
     text: str
 
     def lines(self) -> Iterator[str]:

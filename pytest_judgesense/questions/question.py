@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Answer(ABC):
+class QuestionAnswer(ABC):
     """The answer to a question: a frozen value.
 
     Attributes:

@@ -20,7 +20,7 @@ is good and as much below where it is bad, with a standard error of 1; its confi
 outputs with d'/2 = 0.6. In cells of their own: 100 and 300 outputs; confidences of five values; of
 1 in most replies; that say nothing; prompts of 4 whose luck is shared (by 0.3, or whole prompts of
 one class and half the luck), of unlike sizes; a label that is absent now, or rare where it was
-calibrated; three labels; replies without a verdict. 1,000 recordings a cell (``--quick``: 100), 199
+calibrated; three labels; replies without a verdict. 1,000 recordings a cell (``--quick``: 200), 199
 draws each (``--quick``: 99).
 
 **Skipped labels**: people skip 20% of what is drawn, or 10% of the good and 40%, 60% or, of these
@@ -82,7 +82,7 @@ SKIP_RUNS, QUICK_SKIP_RUNS = 1000, 60
 MOST_CLEARED, LEAST_CLEARED_RATE, LEAST_SETTLED, ERRORS = 0.05, 0.5, 0.5, 3.0
 CORRELATION = 0.3
 UPPER = 0.975
-FIT_RUNS, QUICK_FIT_RUNS, FIT_DRAWS, QUICK_FIT_DRAWS = 1000, 100, 199, 99
+FIT_RUNS, QUICK_FIT_RUNS, FIT_DRAWS, QUICK_FIT_DRAWS = 1000, 200, 199, 99
 NEAR, SMALL_NEAR, SEEN = 0.05, 0.1, 0.9
 EASY, HARD = 1.2, 0.6  # d' / 2
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_judgesense.judges.judge_table import declared_judge
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 # https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file
 FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)

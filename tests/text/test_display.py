@@ -108,7 +108,7 @@ _SCREEN = re.compile(r"reporter|screen|\btw\b|_tw\b|stdout|stderr|terminal|\bsys
 _PRINTED_BY_PYTEST = {"UsageError", "CollectError", "exit"}
 _LOGS = {"warn", "warn_explicit", "issue_config_time_warning"}
 _OTHERS = ("logging.", "traceback.print", "os.write", "faulthandler.")
-DOORS = {"display.py": {"terminal"}, "plugin/messages.py": {"pytest"}}
+DOORS = {"text/display.py": {"terminal"}, "plugin/messages.py": {"pytest"}}
 
 
 def ways_out(source: str) -> Iterator[tuple[int, str, str]]:

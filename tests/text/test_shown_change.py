@@ -294,7 +294,8 @@ def test_the_titles_of_all_shipped_recordings_hold_their_intervals() -> None:
 
 
 def _figure_modules() -> list[str]:
-    return [name for name in SOURCES if name.endswith((".figures", "debate.tables"))]
+    of_instruments = (name for name in SOURCES if name.startswith("instruments."))
+    return [name for name in of_instruments if name.endswith((".figures", "debate.tables"))]
 
 
 # Axis labels, notes of what is missing, and the styles of marks are no titles.

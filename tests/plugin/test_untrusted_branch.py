@@ -440,4 +440,4 @@ def test_whoever_asks_says_what_may_be_sent() -> None:
     assert {name for _, name in calls} == ASKS
     assert [called for called, words in calls.items() if not words & {"trust", "asking"}] == []
     free = {module for module, source in SOURCES.items() if "UNRESTRICTED" in source}
-    assert free == {"asking", "measurement", *REPLAYS}
+    assert free == {"asking.inquiry", "measurement", *REPLAYS}

@@ -682,14 +682,14 @@ def _label(draw: Draw) -> Case:
     return Case("label", files, ((*command, "--judge-mode=record"), command))
 
 
-def _equivalence(draw: Draw) -> Case:
+def _wordings(draw: Draw) -> Case:
     path = chance_of(draw, "good", f"seeded/{draw.unlike}")
     files = project(draw.port, path)
     if path == "good":
         files = draw.one_of(files, "toy.suite.toml")
-    command = ("judgesense", "equivalence", "toy.suite.toml", "--judge-name=mine")
+    command = ("judgesense", "label", "toy.suite.toml", "--wordings", "--judge-name=mine")
     wrong = tuple(f'mine = "{word}"' for word in ("NO", "UNSURE"))
-    return Case("equivalence", files, ((*command, "--judge-mode=record"), command), absent=wrong)
+    return Case("wordings", files, ((*command, "--judge-mode=record"), command), absent=wrong)
 
 
 def _batch(draw: Draw) -> Case:
@@ -747,7 +747,7 @@ def chance_of(draw: Draw, *paths: str) -> str:
 
 MAKERS: Final[tuple[Callable[[Draw], Case], ...]] = (
     *(_answer, _recording, _log, _suite, _names, _answer, _recording, _log, _label),
-    *(_declared, _imported, _datasheet, _equivalence, _batch, _debates, _request, _reply),
+    *(_declared, _imported, _datasheet, _wordings, _batch, _debates, _request, _reply),
 )
 
 

@@ -317,10 +317,10 @@ def foreign_files(text: str) -> None:
 _ASKING: Final = "--judge-name embedded:clean --judge-cassettes {tapes} --judge-mode record"
 
 
-def equivalence(text: str) -> None:
+def wordings(text: str) -> None:
     def run(path: Path) -> None:
         (path.parent / "toy.jsonl").write_text(_ITEM)
-        _commands(path.parent, f"equivalence {{toy.suite.toml}} {_ASKING}")
+        _commands(path.parent, f"label --wordings {{toy.suite.toml}} {_ASKING}")
 
     _file(text, "toy.suite.toml", run)
 
@@ -446,7 +446,7 @@ def page(text: str) -> None:
 
 _COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recordings")
 # They ask an embedded judge over HTTP.
-_THAT_ASK: Final = ("equivalence", "label", "batch", "debates", "ablate")
+_THAT_ASK: Final = ("wordings", "label", "batch", "debates", "ablate")
 _Door = tuple[Callable[[str], None], st.SearchStrategy[str]]
 # The commands that kinds of suites bring.
 _BROUGHT: Final[Mapping[str, _Door]] = {
@@ -467,7 +467,7 @@ DOORS: Final[Mapping[str, _Door]] = {
     "commands on suites": (commands_on_suites, _edited(SUITE)),
     "commands on recordings": (commands_on_recordings, _edited(_EXCHANGE) | _edited(_SHARED)),
     "foreign files": (foreign_files, st.sampled_from(_ROWS).flatmap(_edited) | TEXTS),
-    "equivalence": (equivalence, _edited(SUITE)),
+    "wordings": (wordings, _edited(SUITE)),
     "label": (label, _edited(GRADED)),
     "batch": (batch_results, _edited(_RESULT) | _edited(f"{_RESULT}\n{_RESULT}")),
     **{name: _BROUGHT[name] for name in BUILT_IN.commands},

@@ -90,7 +90,7 @@ DOORS = {
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
-    "pandas": ("instruments.debate.secondary", "api", "questions.question"),
+    "pandas": ("instruments.debate.secondary", "api", "questions."),
     "lightgbm": ("instruments.temperature.causal",),
     "shap": ("instruments.temperature.causal",),
     "pydantic": (
@@ -370,7 +370,8 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
 
 def test_the_root_gives_users_judges_fixtures_the_api_reading_and_comparing_and_no_more() -> None:
     doors = {"commands.report", "judges.judge", "api", "stats.ranks", "plugin.fixture_values"}
-    assert own_imports()[""] == doors
+    questions = {"questions.correct.question"}
+    assert own_imports()[""] == doors | questions
     assert foreign_imports()[""] == set()
 
 
@@ -473,7 +474,7 @@ def test_the_plugin_alone_imports_nothing_heavy() -> None:
 
 # What the files of a room are called in every one of them, and the packages, which are plurals of
 # what they hold; `suites.planning` plans what the command `plan` shows.
-SHARED_NAMES = frozenset({"checks", "measures", "tables", "figures", "words", "replies"})
+SHARED_NAMES = frozenset({"checks", "measures", "tables", "figures", "words", "replies", "answer"})
 SUFFIXES = ("s", "es", "ed", "ing", "ings", "er", "ers", "ment", "ments", "ion", "ation", "ations")
 NAMESAKES = {("plan", "planning"), ("state", "statements")}
 

@@ -42,8 +42,7 @@ COMMANDS: Final = {
     "panel": "what several judges are worth together, from their logs",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
     "lint": "find what would distort a suite's numbers",
-    "equivalence": "ask a judge whether templates ask the same",
-    "label": "label items on a page, or have a judge label them",
+    "label": "label items on a page, or have a judge label them or compare wordings",
     "import": "turn foreign files into a judgment log or suite",
     "serve": "serve the embedded judge, or a model, on 127.0.0.1",
     "models": "fetch a language model to this machine",
@@ -57,7 +56,9 @@ COMMANDS: Final = {
 }
 
 # What commands were called: by the old name, what to write now.
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {
+    "equivalence": "label SUITE --wordings",
+}
 
 
 class _Parser(argparse.ArgumentParser):

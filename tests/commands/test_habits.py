@@ -91,7 +91,7 @@ BROUGHT = {
 }
 UNKNOWN += [BROUGHT[name] for name in BUILT_IN.commands]
 ASKING = [
-    "equivalence {}",
+    "label --wordings {}",
     "label {} -o out",
     "plan {}",
     "power {}",

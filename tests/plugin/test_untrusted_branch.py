@@ -360,14 +360,14 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]
     return code, capsys.readouterr().err
 
 
-def test_equivalence_refuses_host_and_files(
+def test_comparing_wordings_refuses_host_and_files(
     branch: Path,
     proxy: Endpoint,
     private: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asking = ["equivalence", SUITE, "--judge-name", "mine"]
+    asking = ["label", SUITE, "--wordings", "--judge-name", "mine"]
     code, error = told(capsys, *asking, *RECORD)
     assert (code, TO_SET in error) == (3, True)
     # The judge's own prompts play no part there; the items' file comes with the wordings.

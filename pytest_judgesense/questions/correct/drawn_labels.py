@@ -10,20 +10,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, NamedTuple, get_args
 
 import pytest_judgesense.stats.prediction_powered as powered
 from pytest_judgesense.errors import LogError, UsageError, listed
-from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.files.rows import csv_rows
 from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.questions.correct.rows import CorrectedRow, by_system
 from pytest_judgesense.stats.inputs import NotEstimable
-from pytest_judgesense.stats.label_errors import RateWithoutErrors, rate_without_errors
-from pytest_judgesense.stats.mixture_fit import MixtureFit
+from pytest_judgesense.stats.label_errors import rate_without_errors
 from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import Uncounted, ids_by_text, matched
@@ -34,12 +32,9 @@ from pytest_judgesense.suites.people import (
     is_of_people,
     people_lines,
 )
-from pytest_judgesense.trial import LABEL, SYSTEM, TIE, Drawn, Judgment
+from pytest_judgesense.trial import LABEL, TIE, Drawn, Judgment
 
-FitAnswer: TypeAlias = Literal["fits", "extrapolated", "cannot be tested"]
-# How often outputs of another rate alone are taken for others.
-_SIGNIFICANCE: Final = 0.05
-_CHANCE: Final = ("random", "stratified")
+CHANCE: Final = ("random", "stratified")
 _NEEDED: Final = ("item", "label")
 _EXPECTED: Final = "a CSV file in UTF-8 with the columns item and label"
 
@@ -67,59 +62,6 @@ class _Row(NamedTuple):
     drawn: str
 
 
-class CalibrationFit(NamedTuple):
-    """Whether answers are a mix of those on calibrated outputs, by label.
-
-    Attributes:
-        untested: why nothing says it; empty if something does.
-        p_value: by Holm, where the outputs of several systems are tested.
-        test: the test, with its own p.
-    """
-
-    untested: str = ""
-    p_value: float = math.nan
-    test: MixtureFit | None = None
-
-    @property
-    def answer(self) -> FitAnswer:
-        """The answer in a word."""
-        if self.test is None:
-            return "cannot be tested"
-        return "extrapolated" if self.p_value <= _SIGNIFICANCE else "fits"
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectedRow:
-    """A corrected share of one label, of all verdicts or of those on one system.
-
-    Attributes:
-        system: what produced the outputs; empty for all.
-        raw: the judge's own share; ``None`` without a verdict.
-        n: verdicts, or with labels items.
-        missing: replies without a verdict among them.
-        refused: why there is no corrected share; empty if there is one.
-        labels: labels of people that were drawn from these verdicts.
-        labels_only: the share from the labels alone, with its interval.
-        without_errors: the share if people did not err, or why nobody knows it; ``None`` without
-            labels of these verdicts.
-        fit: whether the outputs are as hard to judge as those of a calibration; ``None`` of a rate
-            by labels of its own.
-    """
-
-    system: str
-    label: str
-    raw: float | None
-    n: int
-    missing: int
-    estimate: float | None = None
-    interval: Clustered | None = None
-    refused: str = ""
-    labels: int | None = None
-    labels_only: tuple[float, Clustered] | None = None
-    without_errors: RateWithoutErrors | NotEstimable | None = None
-    fit: CalibrationFit | None = None
-
-
 def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) -> DrawnLabels:
     """The labels of a file.
 
@@ -138,7 +80,7 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
     else:
         rows, remarks = _rows(path, _table(path)), []
     ways = {row.drawn for row in rows if row.drawn} or ({drawn} if drawn else set())
-    if not ways & {*_CHANCE}:
+    if not ways & {*CHANCE}:
         raise UsageError(
             f"{path} does not say that chance drew the labelled items",
             found=f"drawn: {listed(sorted(ways)) or 'not stated'}",
@@ -146,7 +88,7 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
             "somebody chose, no rate of the others follows",
             remedy="if chance drew them, say so: --drawn random",
         )
-    way = next(way for way in _CHANCE[::-1] if way in ways)
+    way = next(way for way in CHANCE[::-1] if way in ways)
     by_person = {(row.item, row.person): row.label for row in rows if row.drawn in ("", way)}
     of_item: dict[str, list[str]] = {}
     for (item, _), label in by_person.items():
@@ -238,7 +180,7 @@ def labels_of_cell(cell: Cell) -> DrawnLabels | None:
         stated = [] if trial.label is None else [trial.label]
         if words := [*trial.people.get(LABEL, {}).values()] or stated:
             of_item |= {} if trial.picked else {trial.item: words}
-    if not of_item or drawn not in _CHANCE:
+    if not of_item or drawn not in CHANCE:
         return None
     return DrawnLabels(of_item, drawn, frozenset(skipped - of_item.keys()))
 
@@ -276,15 +218,6 @@ def _in_words(labels: DrawnLabels, words: set[str], *, pairwise: bool) -> DrawnL
         for item, of_people in labels.of_item.items()
     }
     return labels._replace(of_item=of_item)
-
-
-def by_system(of_items: Mapping[str, Sequence[Judgment]]) -> dict[str, list[Sequence[Judgment]]]:
-    """The judgments of all items, under an empty name, and of those of each system of several."""
-    parts: dict[str, list[Sequence[Judgment]]] = {"": [*of_items.values()]}
-    for judgments in of_items.values():
-        if system := str(judgments[0].trial.condition.get(SYSTEM, "")):
-            parts.setdefault(system, []).append(judgments)
-    return parts if len(parts) > 2 else {"": parts[""]}
 
 
 def _refuse_strangers(

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.label_sample import drawn_at_random
-from pytest_judgesense.commands.sitting import Sitting, asks_of
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.questions.label.label_sample import drawn_at_random
+from pytest_judgesense.questions.label.sitting import Sitting, asks_of
 from pytest_judgesense.suites.people import in_force, labelled_text, read_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import LABEL
-from tests.commands.labelling import ACCURACY, TONE, graded_suite, rows_of_pairs
+from tests.questions.label.labelling import ACCURACY, TONE, graded_suite, rows_of_pairs
 from tests.suites.files import CONTENT, ITEMS, PAIRWISE, write_suite
 from tests.suites.known import load_suite
 

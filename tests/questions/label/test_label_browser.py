@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.label_sample import drawn_at_random
-from pytest_judgesense.commands.loopback import LabelServer
-from pytest_judgesense.commands.sitting import Sitting
+from pytest_judgesense.questions.label.label_sample import drawn_at_random
+from pytest_judgesense.questions.label.loopback import LabelServer
+from pytest_judgesense.questions.label.sitting import Sitting
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import (
     PersonLabel,
@@ -25,7 +25,7 @@ from pytest_judgesense.suites.people import (
     read_people,
 )
 from pytest_judgesense.suites.suite import Suite
-from tests.commands.labelling import (
+from tests.questions.label.labelling import (
     ACCURACY,
     TONE,
     LabelCommand,

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.label_sample import (
+from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.questions.label.label_sample import (
     declare_gate,
     declare_random,
     drawn_as_disputed,
     drawn_at_random,
 )
-from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.trial import Judgment, Trial, Unparsed, Verdict
-from tests.commands.labelling import rows_of_pairs
+from tests.questions.label.labelling import rows_of_pairs
 from tests.suites.files import PAIRWISE, write_suite
 from tests.suites.known import load_suite
 

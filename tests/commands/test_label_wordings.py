@@ -1,4 +1,4 @@
-"""``judgesense equivalence``: asked at a real endpoint, recorded, replayed, pasted back."""
+"""``judgesense label --wordings``: asked at a real endpoint, recorded, replayed, pasted back."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.questions.label.wordings import WordingsQuestion
 from pytest_judgesense.suites.schema import EquivalenceForm
 from tests.plugin.project import WORDINGS, ChatServer, parity_suite
 
@@ -44,7 +45,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServ
     chat.close()
 
 
-ASKED = ["equivalence", "parity.suite.toml", "--judge-name", "m.1"]
+ASKED = ["label", "parity.suite.toml", "--wordings", "--judge-name", "m.1"]
 
 
 def test_a_judge_screens_the_compared_pairs_and_its_rows_are_valid_toml(
@@ -114,7 +115,8 @@ def test_what_is_not_recorded_is_an_error_with_the_command_that_records_it(
 ) -> None:
     assert main(ASKED) == 3
     told = capsys.readouterr().err
-    assert "parity.suite.toml --judge-name m.1 --judge-mode record (3 calls, cost: unknown" in told
+    command = "judgesense label parity.suite.toml --wordings --judge-name m.1 --judge-mode record"
+    assert f"{command} (3 calls, cost: unknown" in " ".join(told.split())
     assert server.asked == []
 
 
@@ -127,3 +129,60 @@ def test_a_suite_without_a_pair_of_templates_is_a_wrong_command(
     assert "suite parity compares no two templates" in said
     assert "found:    templates: t1" in said
     assert not server.asked
+
+
+def test_a_plan_asks_nothing_and_says_the_calls(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*ASKED, "--judge-mode", "record", "--plan"]) == 0
+    plan = "m.1 on equivalence-parity: 3 calls, 3 to be made; cost: unknown"
+    assert plan in " ".join(capsys.readouterr().out.split())
+    assert server.asked == []
+
+
+def test_a_limit_of_calls_ends_the_asking_and_what_was_answered_is_kept(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limited = ["--judge-mode", "record", "--judge-concurrency", "1", "--judge-max-calls", "1"]
+    assert main([*ASKED, *limited]) != 0
+    assert "--judge-max-calls" in capsys.readouterr().err
+    assert len(server.asked) == 1
+    assert main([*ASKED, "--judge-mode", "record"]) == 0
+    assert len(server.asked) == 3
+
+
+def test_the_rows_are_written_as_they_are_printed(
+    server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*ASKED, "--judge-mode", "record", "-o", "rows.toml"]) == 0
+    assert (tmp_path / "rows.toml").read_text() == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--judge-name", "other"], "wordings are compared by one judge"),
+        (["--person", "anna"], "--person is an option of a person, who labels items"),
+        (["--draw", "3"], "--draw is an option of a person, who labels items"),
+    ],
+)
+def test_one_judge_compares_and_nobody_else(
+    server: ChatServer, capsys: pytest.CaptureFixture[str], more: list[str], problem: str
+) -> None:
+    assert main([*ASKED, *more]) == 2
+    assert problem in capsys.readouterr().err
+    assert not server.asked
+
+
+def test_python_gives_what_the_command_prints(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([*ASKED, "--judge-mode", "record"])
+    printed = capsys.readouterr().out
+    server.forget()
+    answer = WordingsQuestion("parity.suite.toml").answer()  # of the one declared judge
+    assert f"{answer}\n" == printed
+    values = answer.to_dict()
+    assert [verdict["verdict"] for verdict in values["verdicts"]] == ["YES", "UNSURE", None]
+    assert values["equivalence"] == tomllib.loads(printed)["equivalence"]
+    assert server.asked == []

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.label_sample import drawn_at_random
-from pytest_judgesense.commands.loopback import LabelServer
-from pytest_judgesense.commands.sitting import Sitting
+from pytest_judgesense.questions.label.label_sample import drawn_at_random
+from pytest_judgesense.questions.label.loopback import LabelServer
+from pytest_judgesense.questions.label.sitting import Sitting
 from pytest_judgesense.suites.people import read_people
-from tests.commands.labelling import asked, rows_of_pairs
+from tests.questions.label.labelling import asked, rows_of_pairs
 from tests.suites.files import PAIRWISE, write_suite
 from tests.suites.known import load_suite
 

@@ -20,9 +20,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event
 from typing import Any, Final
 
-from pytest_judgesense.commands.sitting import Sitting
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.files.limits import json_value
+from pytest_judgesense.questions.label.sitting import Sitting
 from pytest_judgesense.suites.builtin import template_text
 
 # Without a request for so long the server ends; every answer is in the file by then.

@@ -473,7 +473,7 @@ def test_the_plugin_alone_imports_nothing_heavy() -> None:
 
 # What the files of a room are called in every one of them, and the packages, which are plurals of
 # what they hold; `suites.planning` plans what the command `plan` shows.
-SHARED_NAMES = frozenset({"checks", "measures", "tables", "figures", "words", "replies"})
+SHARED_NAMES = frozenset({"checks", "measures", "tables", "figures", "words", "replies", "answer"})
 SUFFIXES = ("s", "es", "ed", "ing", "ings", "er", "ers", "ment", "ments", "ion", "ation", "ations")
 NAMESAKES = {("plan", "planning"), ("state", "statements")}
 

@@ -15,13 +15,13 @@ from pytest_judgesense import measure
 from pytest_judgesense.asking.carrying_over import Plans, carried_over
 from pytest_judgesense.cassettes.exchange import CARRIED, GIVEN, LOOK_UP, Exchange
 from pytest_judgesense.cassettes.storage import read_exchanges
-from pytest_judgesense.commands.plan import Quote, quote
 from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.questions.pricing import Quote, quote
 from pytest_judgesense.questions.record.shards import Job, Processes, run_job
 from pytest_judgesense.suites.loading import _load, load_suite
 from pytest_judgesense.suites.planning import plan_trials

@@ -279,9 +279,9 @@ READ: Final = (
     ("judgesense", "merge", "l.jsonl", "l.jsonl", "-o", "m.jsonl"),
 )
 LINT: Final = (
-    ("judgesense", "lint", "toy.suite.toml"),
+    ("judgesense", "plan", "--lint", "toy.suite.toml"),
     ("judgesense", "plan", "toy.suite.toml", "--judge-name", "mine"),
-    ("judgesense", "power", "toy.suite.toml"),
+    ("judgesense", "plan", "toy.suite.toml"),
     ("pytest", "toy.suite.toml", "--collect-only", "-q"),
 )
 TAPES: Final = (
@@ -453,7 +453,7 @@ _RAN: Final = 'from pathlib import Path\nPath(__file__).with_name("it-ran").touc
 # Commands that read a repository of others, and run none of its code.
 READING: Final = (
     *LINT[:3],
-    ("judgesense", "power", "toy.suite.toml", "--judge-name", "mine"),
+    ("judgesense", "plan", "toy.suite.toml", "--judge-name", "mine"),
     *READ,
     ("judgesense", "cassettes", "check", "cassettes"),
     ("judgesense", "explain", "jss"),
@@ -720,7 +720,10 @@ def _debates(draw: Draw) -> Case:
     """Topics that are edited, speeches that are, and debates as items of a suite."""
     outputs = [f"--judge-datasheet={name}" for name in OUTPUTS]
     record = ("pytest", "debate.suite.toml", "--judge-name=mine", "--judge-mode=record")
-    judged = ("judgesense", "lint", "debate.suite.toml"), (*record, "--junitxml=x.xml", *outputs)
+    judged = (
+        ("judgesense", "plan", "--lint", "debate.suite.toml"),
+        (*record, "--junitxml=x.xml", *outputs),
+    )
     match draw.round % 3:
         case 0:
             files = draw.one_of(_debated(draw.port, "good"), "topics.jsonl")

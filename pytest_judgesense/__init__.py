@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.judge import Judge
     from pytest_judgesense.plugin.fixture_values import JudgeCheck, JudgeDatasheet
     from pytest_judgesense.questions.correct.question import correct
+    from pytest_judgesense.questions.plan.question import plan
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
@@ -31,6 +32,7 @@ __all__ = [
     "compare_judges",
     "correct",
     "measure",
+    "plan",
     "read_datasheet",
 ]
 
@@ -43,6 +45,7 @@ _MODULES: Final = {
     "compare_judges": "pytest_judgesense.stats.ranks",
     "correct": "pytest_judgesense.questions.correct.question",
     "measure": "pytest_judgesense.api",
+    "plan": "pytest_judgesense.questions.plan.question",
     "read_datasheet": "pytest_judgesense.commands.report",
 }
 

@@ -317,7 +317,7 @@ def test_the_patterns_are_found_wherever_they_are_written() -> None:
         "cassettes.old_secrets",
         "cassettes.redaction",
         "judges.trust",
-        "commands.explain",
+        "questions.explain.answer",
     } <= where
     assert len(patterns()) > 150
     assert set(BOUNDED) <= {found.where for found in patterns()}

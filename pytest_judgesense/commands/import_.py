@@ -10,7 +10,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.commands.options import (
     FILE,
     FLAG,
@@ -26,6 +25,7 @@ from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files.foreign_results import Imported, short_named
 from pytest_judgesense.files.output import write_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.questions.lint_report import lint_report
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.trial import ABSTAIN, LONGEST_NAME, MOST, TEMPERATURE, TIE, Design, grouped
@@ -284,7 +284,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
         for path, text in files.items():
             write_text(path, text)
             yield f"written: {path}"
-        yield from lint_report([path for path in files if path.name.endswith(".suite.toml")])[0]
+        written_suites = [path for path in files if path.name.endswith(".suite.toml")]
+        yield from lint_report(written_suites).lines()
         return
     if not read.judgments:
         raise LogError(

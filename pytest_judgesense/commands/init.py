@@ -310,7 +310,7 @@ def start(folder: Path, install: str | None = None) -> Iterator[str]:
     yield from _write_replay(folder, step_of(folder, install, imports=False))
     place = _SUITE.as_posix()
     purpose = "record the judge's replies, once; then replay them, here and in CI"
-    yield from _closing(folder, purpose, place, f"judgesense lint {place}")
+    yield from _closing(folder, purpose, place, f"judgesense plan --lint {place}")
     yield from _afterwards("pyproject.toml, suites, cassettes and the workflow", _SUITE)
 
 

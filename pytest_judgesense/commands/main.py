@@ -41,7 +41,6 @@ COMMANDS: Final = {
     "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
     "panel": "what several judges are worth together, from their logs",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
-    "lint": "find what would distort a suite's numbers",
     "label": "label items on a page, or have a judge label them or compare wordings",
     "import": "turn foreign files into a judgment log or suite",
     "serve": "serve the embedded judge, or a model, on 127.0.0.1",
@@ -51,13 +50,14 @@ COMMANDS: Final = {
     "merge": "join cassettes, logs or datasheets of CI shards",
     "record": "record suites in shards, here or on a Ray cluster",
     "paper": "run the design of a published paper on your judges, with its tables",
-    "plan": "calls, tokens, cost and power, before any call",
-    "power": "the chance that each check fails, and the drop that it detects",
+    "plan": "before any call: calls, cost, chances of checks, faults of suites (--lint)",
 }
 
 # What commands were called: by the old name, what to write now.
 RENAMED: Final[dict[str, str]] = {
     "equivalence": "label SUITE --wordings",
+    "lint": "plan --lint [SUITE...]",
+    "power": "plan [SUITE...]",
 }
 
 

@@ -10,11 +10,11 @@ from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.commands.live_calls import terms_of
 from pytest_judgesense.commands.options import place_of, registry_of, show, tell_of_outputs
-from pytest_judgesense.commands.plan import plan_lines
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.questions.planned_calls import planned_calls
 from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.registry import Services
 from pytest_judgesense.report.assembly import datasheet_text
@@ -40,7 +40,7 @@ def services_of(options: argparse.Namespace) -> Services:
 def _plan(options: argparse.Namespace, judge: JudgeSpec, suite: Suite) -> Iterable[str]:
     # An error of lint ends it: no price is asked for what cannot be measured.
     lint_notices(suite_for_judge(suite, judge), registry_of(options))
-    return plan_lines(judge, suite, options.judge_cassettes, place_of(options).plans)
+    return planned_calls(judge, suite, options.judge_cassettes, place_of(options).plans).lines()
 
 
 def _measured(

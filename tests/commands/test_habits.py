@@ -62,8 +62,9 @@ UNKNOWN = [
     "compare none.json other.json",
     "correct none.jsonl --calibration none.json",
     "correct none --labels none.csv --drawn random",
-    "lint none",
-    "lint none.suite.toml",
+    "plan --lint none",
+    "plan --lint none.suite.toml",
+    "plan --lint coherence@none",
     *(f"import {kind} none -o out" for kind in BUILT_IN.importers),
     "models get none",
     "cassettes check none.jsonl",
@@ -71,8 +72,8 @@ UNKNOWN = [
     "merge none.json -o out.json",
     "merge none.jsonl -o out.jsonl",
     "merge none -o out",
-    "power none",
-    "power none.suite.toml",
+    "plan none",
+    "plan none.suite.toml",
     "try none.txt other.txt --suite none",
     "why none --judge-name embedded:clean",
     "drift none.jsonl",
@@ -94,7 +95,6 @@ ASKING = [
     "label --wordings {}",
     "label {} -o out",
     "plan {}",
-    "power {}",
     "record {}",
     "batch export --judge-suite {} -o out",
     "batch import none.jsonl --judge-suite {}",
@@ -133,7 +133,9 @@ def test_every_command_that_reads_stands_in_the_table() -> None:
     assert commands - tried == without
 
 
-@pytest.mark.parametrize("command", ["lint {}", "plan {} --judge-name embedded:clean", "power {}"])
+@pytest.mark.parametrize(
+    "command", ["plan --lint {}", "plan {} --judge-name embedded:clean", "plan {}"]
+)
 def test_a_file_that_cannot_be_read_is_broken(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +200,7 @@ TABLES = {"pyproject.toml": "tool.pytest.ini_options", ".pytest.toml": "pytest"}
 
 @pytest.mark.parametrize("ini", ["pyproject.toml", "pytest.ini", ".pytest.toml", ".pytest.ini"])
 @pytest.mark.parametrize(
-    "command", ["lint parity.suite.toml", "plan parity.suite.toml --judge-name plain:small"]
+    "command", ["plan --lint parity.suite.toml", "plan parity.suite.toml --judge-name plain:small"]
 )
 def test_plugins_are_found_on_pythonpath(
     command: str, ini: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -193,7 +193,7 @@ def test_a_pair_of_equal_texts_is_written_and_lint_warns_of_it(folder: Folder) -
     write_csv(folder.path / "pairs.csv", lines)
     done = folder.init(*MAPPED)
     assert done.returncode == 0
-    shown = folder.run("judgesense", "lint", "suites/pairs/pairs.suite.toml").stdout
+    shown = folder.run("judgesense", "plan", "--lint", "suites/pairs/pairs.suite.toml").stdout
     assert "warning identical-sides: " in shown
     assert "items 4" in shown  # the fifth row, by the column nr
     assert ", 0 errors, " in shown
@@ -343,7 +343,7 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
     right = f"{' and '.join(scattered)}, on whole items {' and '.join(whole)}"
     assert f"#   agreement: {right} (on 30 labels)\n" in text
     assert "Without labels" not in text
-    linted = folder.run("judgesense", "lint", "suites/pairs")
+    linted = folder.run("judgesense", "plan", "--lint", "suites/pairs")
     assert linted.returncode == 0, linted.stdout
     assert "0 errors, 0 warnings" in linted.stdout
 
@@ -629,7 +629,7 @@ def test_labels_that_a_table_writes_as_4_0_are_a_scale(tmp_path: Path) -> None:
     assert suite["space"] == {"labels": [str(n) for n in range(1, 11)], "ordinal": True}
     run = processes.run("pytest", "-q", "suites/x", "--judge-mode", "live", cwd=tmp_path)
     assert "is not a label" not in run.stdout
-    linted = processes.run("judgesense", "lint", "suites/x", cwd=tmp_path, merged=True)
+    linted = processes.run("judgesense", "plan", "--lint", "suites/x", cwd=tmp_path, merged=True)
     assert linted.returncode == 0, linted.stdout
 
 
@@ -652,7 +652,9 @@ def test_the_suite_says_whether_its_items_can_exclude_anything(
     started(tmp_path, ["4", "5"] * (count // 2))
     text = (tmp_path / "suites/x/x.suite.toml").read_text(encoding="utf-8")
     assert said in text.splitlines()
-    linted = processes.run("judgesense", "lint", "suites/x", cwd=tmp_path, merged=True).stdout
+    linted = processes.run(
+        "judgesense", "plan", "--lint", "suites/x", cwd=tmp_path, merged=True
+    ).stdout
     # What the suite says, lint finds.
     assert ("undecidable" in linted) is (count == 2)
 

@@ -16,12 +16,12 @@ import pytest
 from pytest_judgesense.commands import import_
 from pytest_judgesense.commands.from_log import frozen_suites
 from pytest_judgesense.commands.init import start_from_log
-from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.commands.main import build_parser, main
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.questions.lint_report import lint_report
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
@@ -106,8 +106,8 @@ def made(folder: Path, **more: Any) -> Suite:
     """The one suite that the command makes of the folder's log; it is linted without an error."""
     list(start_from_log(options(folder, **more)))
     (file,) = (folder / "suites").rglob("*.suite.toml")
-    lines, errors, _ = lint_report([file])
-    assert not errors, lines
+    linted = lint_report([file])
+    assert not linted.errors, str(linted)
     return load_suite(file, None, BUILT_IN.forms)
 
 

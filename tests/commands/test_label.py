@@ -140,7 +140,7 @@ def test_the_labels_are_marked_wherever_they_are_used(
         "judge:oracle",
     ]
     capsys.readouterr()
-    assert main(["lint", "tiny.suite.toml"]) == 0
+    assert main(["plan", "--lint", "tiny.suite.toml"]) == 0
     assert "2 of 3 by judge:oracle" in capsys.readouterr().out
     # All labelled: there is nothing to give any more.
     assert _label("--judge-mode", "record") == 2

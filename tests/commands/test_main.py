@@ -364,7 +364,7 @@ def test_a_workflow_command_reaches_no_runner(
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("words", [["lint", "x", "--{}"], ["{}"]])
+@pytest.mark.parametrize("words", [["plan", "x", "--{}"], ["{}"]])
 def test_a_wrong_word_is_shown_without_what_it_commands(
     words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

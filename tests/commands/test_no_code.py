@@ -76,16 +76,13 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
 @pytest.mark.parametrize(
     ("command", "printed"),
     [
-        ("lint parity.suite.toml", "parity"),
+        ("plan --lint parity.suite.toml", "parity"),
         # 6 items in 3 wordings, each of them recorded: of requests, or of other code than there is.
         ("plan parity.suite.toml --judge-name mine", "18 are recorded"),
         pytest.param(
             "plan parity.suite.toml",
             "18 are recorded",
             marks=pytest.mark.long,
-        ),
-        pytest.param(
-            "power parity.suite.toml --judge-name mine", "jss_floor[0.8]", marks=pytest.mark.long
         ),
         ("report log.jsonl --datasheet out.json --datasheet out.html", "judge mine"),
         ("import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote", "2 judg"),
@@ -147,7 +144,7 @@ def test_a_comparison_with_a_revision_runs_no_code_where_it_is_told_so(branch: P
 
 @pytest.mark.parametrize("branch", ["requests"], indirect=True)
 def test_power_says_which_verdicts_need_the_code_of_a_judge(branch: Path) -> None:
-    done = run(branch, "judgesense", "power", "parity.suite.toml", "--judge-name", "mine")
+    done = run(branch, "judgesense", "plan", "parity.suite.toml", "--judge-name", "mine")
     assert "judge 'mine' is code, which is not run here" in done.stdout
     assert "the plan alone" in done.stdout
 
@@ -163,5 +160,5 @@ def test_so_does_a_plugin_of_it_that_the_user_names(branch: Path) -> None:
     for name in MODULES:
         if name != "own":
             (branch / f"{name}.py").unlink()
-    run(branch, "judgesense", "-p", "own", "lint", "parity.suite.toml")
+    run(branch, "judgesense", "-p", "own", "plan", "--lint", "parity.suite.toml")
     assert (branch / "it-ran").exists()

@@ -304,5 +304,5 @@ def test_power_says_that_a_recording_was_stopped(
 ) -> None:
     stopped(long)
     monkeypatch.chdir(long.path)
-    assert main(["power", "parity.suite.toml", "--judge-name", "mine"]) == 0
+    assert main(["plan", "parity.suite.toml", "--judge-name", "mine"]) == 0
     assert "parity stopped early: at look " in " ".join(capsys.readouterr().out.split())

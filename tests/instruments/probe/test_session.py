@@ -265,9 +265,9 @@ def test_the_commands_for_a_suite_take_one_of_probes(project: pytest.Pytester) -
     planned = run("judgesense", "plan", "mine.suite.toml", "--judge-name", "gpt", cwd=project.path)
     assert planned.returncode == 0, planned.stderr
     assert "216" in planned.stdout  # 12 lines of 18 calls
-    linted = run("judgesense", "lint", "mine.suite.toml", cwd=project.path)
+    linted = run("judgesense", "plan", "--lint", "mine.suite.toml", cwd=project.path)
     assert linted.returncode == 0, linted.stdout
     (project.path / "mine.suite.toml").write_text(PROBE + "probes = ['injektion']\n", "utf-8")
-    wrong = run("judgesense", "lint", "mine.suite.toml", cwd=project.path)
+    wrong = run("judgesense", "plan", "--lint", "mine.suite.toml", cwd=project.path)
     assert "injection" in wrong.stdout + wrong.stderr
     assert wrong.returncode != 0

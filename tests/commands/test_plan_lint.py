@@ -1,4 +1,4 @@
-"""``judgesense lint`` looks at the checks of a suite as well."""
+"""``judgesense plan --lint`` looks at the checks of a suite as well."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_check_that_cannot_be_decided_is_an_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = parity_suite(tmp_path, checks=checks, wordings=wordings)
-    assert main(["lint", str(path)]) == 1
+    assert main(["plan", "--lint", str(path)]) == 1
     shown = capsys.readouterr().out
     assert said in shown
     assert "1 error" in shown
@@ -36,20 +36,20 @@ def test_one_wording_without_a_check_of_wordings_is_fine(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = parity_suite(tmp_path, checks="agreement_floor = 0.6", wordings=("Is {{number}} even?",))
-    assert main(["lint", str(path)]) == 0
+    assert main(["plan", "--lint", str(path)]) == 0
     assert "0 errors" in capsys.readouterr().out
 
 
 WRONG = "jss_flor = 0.9\nagreement_floor = 10\njss_floor = 0.9"
 
 
-@pytest.mark.parametrize("command", ["lint", "plan"])
+@pytest.mark.parametrize("only_lint", [True, False])
 def test_all_that_is_wrong_is_told_at_once_before_any_call(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    only_lint: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = parity_suite(tmp_path, checks=WRONG, wordings=("Is {{number}} even?",))
-    judge = ["--judge-name", "openai:m"] if command == "plan" else []
-    assert main([command, str(path), *judge]) == 1
+    more = ["--lint"] if only_lint else ["--judge-name", "openai:m"]
+    assert main(["plan", str(path), *more]) == 1
     shown = capsys.readouterr().out
     errors = [line.strip() for line in shown.splitlines() if line.startswith("  error ")]
     errors = errors or [line for line in shown.splitlines() if line.startswith("error ")]
@@ -62,16 +62,16 @@ def test_all_that_is_wrong_is_told_at_once_before_any_call(
     assert "there is no check named 'jss_flor'" in errors[1]
     assert "agreement_floor has no usable bar" in errors[2]
     assert "found:    bar = 0.9\n" in shown
-    assert ("calls to be made: 6 (0 are recorded)" in shown) is (command == "plan")
+    assert ("calls to be made: 6 (0 are recorded)" in shown) is not only_lint
 
 
-@pytest.mark.parametrize("command", ["lint", "plan"])
+@pytest.mark.parametrize("only_lint", [True, False])
 def test_a_template_that_asks_for_a_field_that_no_item_has(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    only_lint: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = parity_suite(tmp_path, wordings=("Is {{numbr}} even?", "Even: {{number}}?"))
-    judge = ["--judge-name", "openai:m"] if command == "plan" else []
-    assert main([command, str(path), *judge]) == 3
+    more = ["--lint"] if only_lint else ["--judge-name", "openai:m"]
+    assert main(["plan", str(path), *more]) == 3
     said = capsys.readouterr()
     assert "asks for what item p1 does not have" in said.out + said.err
     assert "{{numbr}}" in said.out + said.err

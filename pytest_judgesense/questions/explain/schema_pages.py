@@ -78,9 +78,9 @@ def _suite_page() -> Iterator[str]:
         "A suite is a file `NAME.suite.toml`: what a judge may answer (`[space]`), what it is "
         "asked (`[stimuli]` names a file with an item a line, `[[templates]]` are the wordings of "
         "the prompt), how often and in which order (`[design]`), and what must hold (`[checks]`). "
-        "`judgesense init` writes one to begin with, `judgesense lint` finds faults in it. In the "
-        "source repository [suites.md](../suites.md) explains it with examples; the schema is "
-        "[suite.json](../schemas/suite.json).\n"
+        "`judgesense init` writes one to begin with, `judgesense plan --lint` finds faults in it. "
+        "In the source repository [suites.md](../suites.md) explains it with examples; the schema "
+        "is [suite.json](../schemas/suite.json).\n"
     )
     for form, heading in SUITE_HEADINGS.items():
         yield f"{heading}\n"

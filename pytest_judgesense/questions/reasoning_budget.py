@@ -1,4 +1,4 @@
-"""Budgets of replies that reasoning may use up, as ``plan`` and ``lint`` warn of them."""
+"""Budgets of replies that reasoning may use up, as plans and lint warn of them."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.commands.reasoning_budget import budget_findings
 from pytest_judgesense.judges.judge_table import judge_from_table
+from pytest_judgesense.questions.lint_report import lint_report
+from pytest_judgesense.questions.reasoning_budget import budget_findings
 from tests.suites.known import builtin_suites, load_suite
 
 
@@ -64,9 +64,9 @@ def test_lint_counts_it_below_its_suite(tmp_path: Path) -> None:
     path = builtin_suites()["coherence"]
     table = {"provider": "openai", "model": "m", "max_tokens": 100, "reasoning": "low"}
     judge = judge_from_table("mine", table, tmp_path)
-    plain, errors, _ = lint_report([path])
-    lines, with_judge, broken = lint_report([path], judges=[judge])
-    assert (with_judge, broken) == (errors, 0)
+    alone, judged = lint_report([path]), lint_report([path], judges=[judge])
+    assert (judged.errors, judged.broken) == (alone.errors, ())
+    plain, lines = list(alone.lines()), list(judged.lines())
     place = next(n for n, line in enumerate(lines) if "warning reasoning-budget" in line)
     assert lines[0].startswith("coherence:")
     assert 0 < place < len(lines) - 1, "below the suite, and above the sum"
@@ -79,7 +79,7 @@ def test_lint_stops_at_a_broken_project_file(
 ) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.judgesense\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    codes = [main(["lint"]), main(["plan", "coherence"])]
+    codes = [main(["plan", "--lint"]), main(["plan", "coherence"])]
     assert codes[0] == codes[1] != 0
     first, second = capsys.readouterr().err.split("pyproject.toml", 2)[1:]
     assert first.splitlines()[0] == second.splitlines()[0], "the same error"

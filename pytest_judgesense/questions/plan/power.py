@@ -1,4 +1,4 @@
-"""``judgesense power``: how often checks fail an unchanged judge, and what they detect.
+"""How often checks fail an unchanged judge, and what they detect.
 
 With recordings it uses the judge's totals, with only a plan assumed shares. The statistics are
 in `stats.chances` and `stats.variance`. Units are found by estimating each cluster, and each
@@ -7,59 +7,30 @@ replicate of it, separately, so they are the same units that the check counts.
 
 from __future__ import annotations
 
-import argparse
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Final, TypeAlias, TypeVar, get_args
+from typing import Final, TypeVar
 
-from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.checks.declaration import LISTING, declare_check
-from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.outcome import (
     ALPHA,
     TOO_FEW,
     Assessment,
-    DecisionRule,
     Policy,
     judge_check,
     quantity_of,
 )
-from pytest_judgesense.commands.options import (
-    MANY,
-    add_cassettes,
-    number,
-    place_of,
-    registry_of,
-    seed,
-)
-from pytest_judgesense.earlier.past import measured_now
-from pytest_judgesense.errors import (
-    CassetteError,
-    CodeNotRun,
-    MissingRecording,
-    StaleRecording,
-    UsageError,
-    unknown_name,
-)
-from pytest_judgesense.estimate import Clustered, Estimate, Missing, find_estimate, number_text
+from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.estimate import Clustered, Estimate, Missing, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.loop import AskingLoop
-from pytest_judgesense.judges.prompts import suite_for_judge
-from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.trust import NO_CODE
-from pytest_judgesense.measurement import cell_of, measure
+from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.questions.place import JUDGE
-from pytest_judgesense.registry import Instrument, Registry
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats import chances
 from pytest_judgesense.stats.chances import CAUGHT, Chance, ShareBar
-from pytest_judgesense.stats.drift import PlannedSessions
 from pytest_judgesense.stats.losses import (
     ASSUMED_CORRELATION,
     ASSUMED_RATE,
@@ -67,33 +38,16 @@ from pytest_judgesense.stats.losses import (
     correlation_kept,
     correlation_of_slots,
 )
-from pytest_judgesense.stats.new_wordings import fewest_clusters
-from pytest_judgesense.stats.sequential import asked_together, expected_clusters, looks_of
-from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop
-from pytest_judgesense.stats.settle import fewest_clusters as fewest_clusters_of
-from pytest_judgesense.stats.variance import (
-    REPLICATE,
-    balanced_array,
-    cheapest_split,
-    variance_components,
-)
-from pytest_judgesense.suites.builtin import cassettes_in
+from pytest_judgesense.stats.settle import MOST_CLUSTERS, clusters_for_drop, fewest_clusters
 from pytest_judgesense.suites.planning import filled, plan_trials
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.text.layout import indented
-from pytest_judgesense.trial import Failed, Trial, grouped
+from pytest_judgesense.trial import Trial, grouped
 
 _Key = TypeVar("_Key")
-_Call: TypeAlias = tuple[str, str, str, str, int]  # cluster, item, template, order, replicate
 
 _NEVER: Final = Chance(1.0, 1.0, 1.0)
 _OF_ALL_REPLICATES: Final = "its units are made of all replicates"
 _NO_BOUND: Final = "its interval has no bound at another level, which policy refuted needs"
-# Of the way from the bar to a judge without error; below 0 away from it.
-_TRUTHS: Final = (1.0, 0.5, 0.0, -0.5, -1.0)
-_MOST: Final = 10  # templates, and replicates, of a design that is sought
-_MOST_WORDINGS: Final = 30  # of one for new wordings
-_FEWEST: Final = 10  # clusters of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,135 +108,9 @@ class CheckPower:
     needed: int | str | None = None
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the suite, the judge and the assumptions."""
-    option, share = parser.add_argument, number("share", float, 1)
-    option("judge_suite", metavar="SUITE", help="a suite by name, NAME@PRESET, or its file")
-    option("--judge-name", metavar="NAME", help=JUDGE)
-    add_cassettes(parser)
-    text = "what must clear a bar (default: the estimate)"
-    option("--judge-policy", choices=get_args(Policy), default="estimate", help=text)
-    text, alpha = "under refuted: the maximum chance to fail by luck", number("alpha", float, 0.5)
-    option("--judge-alpha", type=alpha, default=ALPHA, metavar="A", help=text)
-    option("--judge-seed", type=seed, default=0, metavar="N", help="seed of every random draw")
-
-    def assumption(text: str) -> tuple[str, float]:
-        name, _, value = text.partition("=")
-        return name, share(value)
-
-    text = "assumed value of a measure, instead of a recording; may be repeated"
-    option("--assume", type=assumption, metavar="MEASURE=SHARE", help=text, **MANY)
-    text = "correlation of the units within a cluster, if nothing is recorded (default: 0.3)"
-    option("--correlation", type=share, default=ASSUMED_CORRELATION, metavar="RHO", help=text)
-    option("--drop", type=share, metavar="D", help="the drop to be detected")
-    option("--precision", type=share, default=0.05, metavar="H", help="half-width wanted")
-    text = "how many calls to expect with --judge-early-stop, at several true values"
-    option("--early-stop", action="store_true", help=text)
-
-
-def run(options: argparse.Namespace, usd_a_trial: float | None = None) -> Iterator[str]:
-    """Print how often checks fail an unchanged judge, and what they detect."""
-    if options.early_stop and options.judge_policy == "refuted":
-        raise UsageError(
-            "--early-stop has no meaning under --judge-policy refuted",
-            expected="estimate or confident",
-        )
-    assumed = assumptions_of(options)
-    if options.judge_name is None or options.assume:
-        suite = place_of(options).suite(options.judge_suite)
-        yield from power_lines(suite, assumed)
-    else:
-        place = place_of(options)
-        judge, suite = place.judge(options.judge_name), place.suite(options.judge_suite)
-        yield from power_lines(suite, assumed, judge, options.judge_cassettes)
-    if options.early_stop:
-        yield from _early_stop(suite, assumed, usd_a_trial)
-
-
-def assumptions_of(options: argparse.Namespace) -> PowerAssumptions:
-    """The parameters that a command line states."""
-    return PowerAssumptions(
-        options.judge_policy,
-        options.judge_seed,
-        options.drop,
-        options.precision,
-        dict(options.assume),
-        options.correlation,
-        registry_of(options),
-        options.judge_alpha,
-    )
-
-
-def _early_stop(
-    suite: Suite, assumed: PowerAssumptions, usd_a_trial: float | None
-) -> Iterator[str]:
-    """How many trials to expect until each check is decided, at the assumed correlation.
-
-    ``usd_a_trial``: the maximum cost of a trial; ``None`` if not known.
-    """
-    judged = _JudgedSuite(suite, assumed)
-    trials = len(judged.cell.judgments)
-
-    def priced(number: float) -> str:
-        usd = "" if usd_a_trial is None else f" ({number * usd_a_trial:.4f} USD)"
-        return f"{number:.0f}{usd}"
-
-    every = f"early stop, policy {assumed.policy}: at most {priced(trials)} trials"
-    yield f"{every}; expected until decided,"
-    yield "by the true value (a suite stops when its last check is decided):"
-    for check in judged.checks:
-        findings: Sequence[Assessment] = ()
-        if check.of is not None and not (check.kind.earlier or check.kind.compares):
-            findings = judge_check(check, suite.name, judged.estimates, assumed.policy).findings
-        finding = findings[0] if len(findings) == 1 else None
-        sizes = [n for _, n in judged.units(finding.estimate)] if finding else []
-        never = Stopping((check,), DecisionRule(assumed.policy)).never
-        bounds = assumed.policy == "confident" or bool(check.limits)
-        if never or not (sizes or bounds):
-            yield f"  {check.id}: all {priced(trials)}: it is decided on all clusters"
-        elif finding is None or len(sizes) < 2:
-            yield f"  {check.id}: not planned: it is not a share with one bar"
-        else:
-            looks = Stopping(tuple(judged.checks), DecisionRule(assumed.policy)).looks
-            by_value = _expected_trials(finding, sizes, trials, assumed, looks)
-            shown = (f"{priced(number)} at {value:.3f}" for value, number in by_value.items())
-            yield f"  {check.id}: {', '.join(shown)}"
-
-
-def _expected_trials(
-    finding: Assessment, sizes: Sequence[int], trials: int, assumed: PowerAssumptions, looks: str
-) -> dict[float, float]:
-    """The expected number of trials until a check of a share is decided, by the true value.
-
-    Of all ``trials`` of the suite; ``sizes``: units of each cluster, planned as if all were of
-    their mean; ``looks``: the policy of the suite's looks.
-    """
-    clusters, size = len(sizes), max(1, round(sum(sizes) / len(sizes)))
-    bets = assumed.policy == "estimate" and finding.limit is None
-    every = looks == "estimate"
-    together = asked_together(clusters, trials) if every else 1
-    # Of a distance from one half, the one side to which the judge leans.
-    folded, bar = finding.measure.best == "half", finding.decisive
-    bar = 0.5 - bar if folded else bar if finding.floor else 1 - bar
-    best = 0.5 if folded else 1.0
-    trials_by_value = {}
-    for part in _TRUTHS:
-        share = min(1.0, max(0.0, bar + part * (best - bar)))
-        process = share, assumed.correlation, size, bar, looks_of(clusters, every=every)
-        number = expected_clusters(*process, every=bets, together=together, seed=assumed.seed)
-        value = 0.5 - share if folded else share if finding.floor else 1 - share
-        trials_by_value[round(value, 12)] = trials * number / clusters
-    return trials_by_value
-
-
-def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, Path]:
-    """The cassettes of the suite by recording, as pytest would find them."""
-    return cassettes_in(cassettes, judge.slug, suite_for_judge(suite, judge).recordings)
-
-
 def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) -> list[CheckPower]:
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
-    judged, rows = _JudgedSuite(suite, assumed, cell), []
+    judged, rows = JudgedSuite(suite, assumed, cell), []
     compared = [check for check in judged.checks if check.kind.regression]
     absolute = [check for check in judged.checks if not check.kind.earlier]
     outcomes = [
@@ -302,29 +130,7 @@ def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) ->
     return rows + [judged.compared_row(check, len(quantities)) for check in compared]
 
 
-def shares_followed(suite: Suite, assumed: PowerAssumptions) -> dict[str, PlannedSessions]:
-    """The shares that live sessions of a suite would follow, by measure, as they are planned.
-
-    Those of its `no_drift` checks; without any, those that its other checks are about.
-    """
-    judged = _JudgedSuite(suite, assumed)
-    checks = [check for check in judged.checks if check.kind.drift] or judged.checks
-    planned = {}
-    for check in checks:
-        measure = check.of
-        if measure is None or measure.bounds != (0.0, 1.0):
-            continue
-        estimate = find_estimate(judged.estimates, measure.name, check.narrowed)
-        sizes = [n for _, n in judged.units(estimate)] if estimate else []
-        rest = 1 - ASSUMED_RATE
-        value = assumed.shares.get(measure.name, 1 - rest if measure.floor else rest)
-        share = value if measure.floor else 1 - value
-        if len(sizes) > 1 and 0 < share < 1 and assumed.correlation < 1:
-            planned[measure.name] = PlannedSessions(share, assumed.correlation, tuple(sizes))
-    return planned
-
-
-class _JudgedSuite:
+class JudgedSuite:
     """What is known of a suite: a judge's judgments, or by the plan alone their number.
 
     Estimates of each cluster, and of each replicate of each cluster, are made once.
@@ -561,154 +367,5 @@ def _needed_to_compare(planned: PlannedComparison, drop: float) -> int | str:
     def enough(clusters: int) -> bool:
         return replace(planned, sizes=(size,) * clusters).chance(drop) >= CAUGHT
 
-    fewest = fewest_clusters_of(enough)
+    fewest = fewest_clusters(enough)
     return fewest or f"{MOST_CLUSTERS:,} clusters are not enough: it is too close to the margin"
-
-
-def power_lines(
-    suite: Suite,
-    assumed: PowerAssumptions,
-    judge: JudgeSpec | None = None,
-    cassettes: Path = Path("cassettes"),
-) -> Iterator[str]:
-    """The error rates as a table, the reasons for its gaps, and the cheapest design.
-
-    Without a judge, or where its verdicts are not to be had of its recording, as it would be asked
-    now, by the plan alone.
-    """
-    cell: Cell | None = None
-    stopped = lacking = ""
-    if judge:
-        cell, stopped, lacking = _recorded(judge, suite, assumed, cassettes)
-    whose = f"judge {cell.judge}, {len(cell.judgments)} judgments" if cell else "the plan alone"
-    yield f"{suite.name}, policy {assumed.policy}: {whose}"
-    if stopped:
-        yield f"  {stopped}"
-    if judge and not cell:
-        yield from indented(lacking, 2)
-    like = "judges like this recording" if cell else "judges as assumed"
-    yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%,"
-    yield "scattered over all units (drop) and on whole clusters (whole)"
-    head = ["check", "now", "same items", "new items", "drop", "whole", "clusters"]
-    table = [head + ([f"for {assumed.drop:g}"] if assumed.drop else [])]
-    notes: dict[str, None] = {}
-
-    def shown(value: Chance | float | str | None) -> str:
-        if isinstance(value, str):
-            notes[value] = None
-            return f"({list(notes).index(value) + 1})"
-        if isinstance(value, Chance):
-            is_exact = value.lower == value.upper
-            span = "" if is_exact else f" ({value.lower:.0%} to {value.upper:.0%})"
-            return f"{value.value:.0%}{span}"
-        if isinstance(value, int):
-            return str(value)
-        return "-" if value is None else number_text(value)
-
-    for row in powers(suite, assumed, cell):
-        values = (
-            *(row.value, row.again, row.anew, row.drop, row.whole),
-            *(row.clusters, row.needed),
-        )
-        table.append([row.name, *map(shown, values[: len(table[0]) - 1])])
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for line in table:
-        yield ("  " + "  ".join(map(str.ljust, line, widths))).rstrip()
-    yield from (f"  ({i}) {note}" for i, note in enumerate(notes, start=1))
-    if cell:
-        yield from split_lines(cell, assumed.half_width, assumed.registry)
-
-
-def _recorded(
-    judge: JudgeSpec, suite: Suite, assumed: PowerAssumptions, cassettes: Path
-) -> tuple[Cell | None, str, str]:
-    """What is recorded of a judge; where it was stopped; and why, if none of it is to be had."""
-    files = cassettes_of(judge, suite, cassettes)
-    # A plan takes no longer where a suite is large.
-    asking = Asking(trust=NO_CODE, registry=assumed.registry, computes=lambda _: False)
-    lacking = f"not all trials of judge {judge.name} are recorded as they would be asked now"
-    with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
-        try:
-            measurement = measure(
-                judge, suite, files, loop, seed=assumed.seed, asking=asking
-            ).sound()
-        except CodeNotRun as error:
-            lacking = f"{error.what}: {error.found}"
-            # What a function returned says its verdicts, whatever it would do today.
-            with suppress(CassetteError):
-                paths = [path for path in files.values() if path.exists()]
-                now, _ = measured_now(judge, suite, paths, assumed.seed, assumed.registry)
-                cell = now.side.cell
-                if cell and len(cell.judgments) == len(plan_trials(suite)):
-                    return cell, "", ""
-        else:
-            stop = measurement.stop
-            return measurement.cell, stop.said(suite.name) if stop else "", ""
-    return None, "", lacking
-
-
-def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) -> Iterator[str]:
-    """The variance components of the call-level share, and the cheapest design for a precision."""
-    name, scores = _scores(cell, registry.kinds[cell.design.kind])
-    array = balanced_array(scores) if scores else None
-    if not array or not (parts := variance_components(*array, {"item": "cluster"})):
-        reason = "no item with a label and all of its calls" if not array else "nothing is varied"
-        yield f"variance components: unavailable ({reason})"
-        return
-    factors = array[1]
-    rest = "rest" if parts.confounded else REPLICATE
-    shown = [" x ".join(f for f in factors if f in names) or rest for names in parts.variances]
-    variances = zip(shown, parts.variances.values(), strict=True)
-    yield f"variance of {name}: " + ", ".join(f"{source} {v:.4f}" for source, v in variances)
-    pooled = (
-        pooled_estimate for pooled_estimate in estimate_all(cell) if not pooled_estimate.condition
-    )
-    if estimate := next(
-        (pooled_estimate for pooled_estimate in pooled if pooled_estimate.new_wordings), None
-    ):
-        yield _design_for_new_wordings(cell, estimate, half_width)
-        return
-    upto = range(1, _MOST + 1)
-    choices = {"template": upto, REPLICATE: (1,) if parts.confounded else upto}
-    fixed = {f: n for f, n in parts.levels.items() if f in factors[1:] and f != "template"}
-    split = cheapest_split(parts, half_width, choices, scaled=factors[0], fixed=fixed)
-    wanted = f"for a 95% interval of +/-{half_width:g}"
-    if split is None:
-        yield f"{wanted}: not within {_MOST} templates, {_MOST} replicates"
-        return
-    levels = [f"{split.levels[f]} {f}s" for f in (*factors, REPLICATE) if f in split.levels]
-    yield f"{wanted}: {' x '.join(levels)} = {split.calls} calls (+/-{split.half_width:.3f})"
-
-
-def _design_for_new_wordings(cell: Cell, estimate: Estimate, half_width: float) -> str:
-    """The fewest calls with which the interval for new wordings is so narrow: its own model."""
-    new_wordings, clustered = estimate.new_wordings, estimate.clustered
-    assert new_wordings is not None
-    assert new_wordings.at is not None
-    assert clustered is not None
-    each = len(cell.judgments) / (clustered.clusters * new_wordings.wordings)
-    designs = []
-    for wordings in range(2, _MOST_WORDINGS + 1):
-        fewest = fewest_clusters(new_wordings.at, half_width, wordings, MOST_CLUSTERS)
-        if fewest is not None:
-            clusters = max(_FEWEST, fewest)
-            designs.append((math.ceil(clusters * wordings * each), wordings, clusters))
-    wanted = f"for {estimate.measure} within +/-{half_width:g} for new wordings"
-    if not designs:
-        return f"{wanted}: not within {_MOST_WORDINGS} wordings, {MOST_CLUSTERS:,} clusters"
-    calls, wordings, clusters = min(designs)
-    low, high = new_wordings.at(clusters, wordings)
-    design = f"{wordings} wordings x {clusters} clusters = {calls} calls"
-    return f"{wanted}: {design} (+/-{(high - low) / 2:.3f})"
-
-
-def _scores(cell: Cell, kind: Instrument) -> tuple[str, dict[_Call, float]]:
-    """The call-level share of the suite, and the score of every call received."""
-    scores: dict[_Call, float] = {}
-    for judgment in cell.judgments:
-        trial, score = judgment.trial, kind.call_score(judgment)
-        counts = trial.condition.get("arm") in (None, "baseline")
-        if score is not None and counts and not isinstance(judgment.outcome, Failed):
-            template = f"{trial.template}{trial.condition.get('temperature', '')}"
-            scores[trial.cluster, trial.item, template, trial.order, trial.replicate] = score
-    return kind.call_measure, scores

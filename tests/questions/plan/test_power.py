@@ -12,14 +12,6 @@ from scipy.stats import binom, norm
 
 from pytest_judgesense.asking.carrying_over import Plans
 from pytest_judgesense.checks.outcome import Policy
-from pytest_judgesense.commands.plan import plan_lines
-from pytest_judgesense.commands.power import (
-    CheckPower,
-    PowerAssumptions,
-    power_lines,
-    powers,
-    split_lines,
-)
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -28,6 +20,10 @@ from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.questions.plan.chances import chances_of
+from pytest_judgesense.questions.plan.power import CheckPower, PowerAssumptions, powers
+from pytest_judgesense.questions.plan.precision import split_lines
+from pytest_judgesense.questions.planned_calls import planned_calls
 from pytest_judgesense.stats.chances import Chance
 from pytest_judgesense.stats.losses import PlannedComparison
 from pytest_judgesense.suites.planning import plan_trials
@@ -255,8 +251,8 @@ def test_all_bars_of_a_composite_check_stand_there() -> None:
 
 def test_the_shipped_recordings_speak_and_the_seed_decides_the_draws() -> None:
     suite, judge = suite_of("coherence"), judge_from_name("embedded:mixed")
-    lines = list(power_lines(suite, PowerAssumptions(), judge, CASSETTES))
-    assert lines == list(power_lines(suite, PowerAssumptions(), judge, CASSETTES))
+    lines = list(chances_of(suite, PowerAssumptions(), judge, CASSETTES).lines())
+    assert lines == list(chances_of(suite, PowerAssumptions(), judge, CASSETTES).lines())
     assert lines[0] == "coherence, policy estimate: judge mixed, 200 judgments"
     # 8 of 40 items differ under one of five wordings, in two of their five pairs:
     # JSS = 1 - 16 / 200 = 0.92.
@@ -268,7 +264,7 @@ def test_the_shipped_recordings_speak_and_the_seed_decides_the_draws() -> None:
 
 def test_without_recordings_the_plan_speaks_and_says_so(tmp_path: Path) -> None:
     judge = JudgeSpec("mine", "openai", "some-model")
-    lines = list(power_lines(suite_of("coherence"), PowerAssumptions(), judge, tmp_path))
+    lines = list(chances_of(suite_of("coherence"), PowerAssumptions(), judge, tmp_path).lines())
     assert lines[0].endswith("the plan alone")
     assert lines[1] == "  not all trials of judge mine are recorded as they would be asked now"
 
@@ -342,7 +338,8 @@ def _vacuum() -> Cell:
 def test_a_plan_counts_what_is_not_recorded_and_what_it_costs(tmp_path: Path) -> None:
     suite = suite_of("coherence")
     judge = JudgeSpec("mine", "openai", "some-model", max_tokens=10, prices=Prices(1.0, 10.0))
-    lines = list(plan_lines(judge, suite, tmp_path, Plans(tmp_path, tmp_path, BUILT_IN.kinds)))
+    plans = Plans(tmp_path, tmp_path, BUILT_IN.kinds)
+    lines = list(planned_calls(judge, suite, tmp_path, plans).lines())
     assert lines[1] == "  trials: 200, of 40 items, 5 templates"
     assert lines[2] == "  calls to be made: 200 (0 are recorded)"
     tokens = int(lines[3].split()[2])
@@ -355,7 +352,7 @@ def test_a_plan_counts_what_is_not_recorded_and_what_it_costs(tmp_path: Path) ->
 def test_a_plan_of_what_is_recorded_costs_nothing(tmp_path: Path) -> None:
     plans = Plans(tmp_path, CASSETTES, BUILT_IN.kinds)
     judge = judge_from_name("embedded:clean")
-    lines = list(plan_lines(judge, suite_of("coherence"), CASSETTES, plans))
+    lines = list(planned_calls(judge, suite_of("coherence"), CASSETTES, plans).lines())
     assert lines[2] == "  calls to be made: 0 (200 are recorded)"
 
 

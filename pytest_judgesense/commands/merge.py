@@ -14,11 +14,11 @@ from pytest_judgesense.cassettes.exchange import Exchange
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.cassettes.union import join
-from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.files.limits import json_value, numbered_lines
 from pytest_judgesense.files.opening import open_text, read_text
 from pytest_judgesense.files.output import write_text
+from pytest_judgesense.report.datasheet_file import datasheet_object
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_line, read_log
 from pytest_judgesense.suites.planning import trial_order

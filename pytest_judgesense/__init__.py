@@ -2,7 +2,7 @@
 
 The plugin needs no import. The exports are for Python code: `Judge` declares a judge in
 ``conftest.py``, and is the type of the fixture ``judge``; `measure` measures judges without a
-pytest session; `read_datasheet` reads what was measured from a file; `compare_judges` compares
+pytest session; `datasheet_of` reads what was measured from its files; `compare_judges` compares
 judges by their outcomes on the same trials and gives the ranks that each may have. `JudgeCheck` and
 `JudgeDatasheet` are the types of the fixtures ``judge_check`` and ``judge_datasheet``, for the
 annotations of tests.
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pytest_judgesense.api import measure
-    from pytest_judgesense.commands.report import read_datasheet
     from pytest_judgesense.judges.judge import Judge
     from pytest_judgesense.plugin.fixture_values import JudgeCheck, JudgeDatasheet
+    from pytest_judgesense.questions.report.datasheet import datasheet_of
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
@@ -28,8 +28,8 @@ __all__ = [
     "JudgeDatasheet",
     "__version__",
     "compare_judges",
+    "datasheet_of",
     "measure",
-    "read_datasheet",
 ]
 
 # pytest imports this package in every run, so heavy modules are imported only when used.
@@ -39,8 +39,8 @@ _MODULES: Final = {
     "JudgeCheck": _FIXTURES,
     "JudgeDatasheet": _FIXTURES,
     "compare_judges": "pytest_judgesense.stats.ranks",
+    "datasheet_of": "pytest_judgesense.questions.report.datasheet",
     "measure": "pytest_judgesense.api",
-    "read_datasheet": "pytest_judgesense.commands.report",
 }
 
 

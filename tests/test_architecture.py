@@ -72,7 +72,10 @@ DOORS = {
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
     "filelock": ("judges.throttle", "cassettes.locking", "files.output", "plugin.workers"),
-    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
+    "numpy": (
+        *("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
+        "questions.report.panel.",
+    ),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
     "xllamacpp": ("judges.local.llama_server",),
@@ -90,7 +93,7 @@ DOORS = {
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
-    "pandas": ("instruments.debate.secondary", "api", "questions.question"),
+    "pandas": ("instruments.debate.secondary", "api", "questions."),
     "lightgbm": ("instruments.temperature.causal",),
     "shap": ("instruments.temperature.causal",),
     "pydantic": (
@@ -368,8 +371,12 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
     assert wrong_in(house)["circle"] == {"instruments.one", "instruments.two"}
 
 
+# What users ask from Python.
+ASKED = {"questions.report.datasheet"}
+
+
 def test_the_root_gives_users_judges_fixtures_the_api_reading_and_comparing_and_no_more() -> None:
-    doors = {"commands.report", "judges.judge", "api", "stats.ranks", "plugin.fixture_values"}
+    doors = {"judges.judge", "api", "stats.ranks", "plugin.fixture_values"} | ASKED
     assert own_imports()[""] == doors
     assert foreign_imports()[""] == set()
 

@@ -31,7 +31,7 @@ from pytest_judgesense.text.layout import WIDTH, within
 # which gives the lines to print, or prints itself and gives the exit code.
 COMMANDS: Final = {
     "init": "write a first judge, a first suite and a CI workflow",
-    "report": "the datasheet of logs, a panel's worth, a history's alarms",
+    "report": "the datasheet of what there is; --panel; --history",
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
     "moved": "scores fell: did the judge move, or what it judges",

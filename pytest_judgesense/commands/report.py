@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 # Formats of the datasheet that hold the judges' replies.
 _WITH_REPLIES: Final = (".jsonl", ".html")
 # What only some forms of the report take: by form the options, as argparse names them.
-_DATASHEET, _PANEL, _HISTORY = "a datasheet (neither --panel nor --history)", "--panel", "--history"
+_DATASHEET, _EXPORT = "a datasheet (neither --panel nor --history)", "--export"
+_PANEL, _HISTORY = "--panel", "--history"
 _OPTIONS: Final = {
-    _DATASHEET: ("judge_suite", "ranking", "badge", "export"),
+    _DATASHEET: ("ranking", "badge", "export"),
+    _EXPORT: ("judge_suite",),
     _PANEL: ("judge_suite", "judge_name", "alpha"),
     _HISTORY: ("judge_suite", "judge_name", "measure", "sessions", "judge_max_missing"),
 }
@@ -56,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "with --panel a judge of it (default: all that are there); with --history only this "
     text += "one; may be repeated"
     parser.add_argument("--judge-name", metavar="NAME", help=text, **MANY)
-    parser.add_argument("--judge-seed", type=seed, default=0, help="seed of every random draw")
+    text = "seed of every random draw (default: 0)"
+    parser.add_argument("--judge-seed", type=seed, default=0, metavar="N", help=text)
     add_cassettes(parser)
     text = "show where a file that cannot be made fails"
     parser.add_argument("-v", "--verbose", help=text, **FLAG)
@@ -99,14 +102,7 @@ def _add_history(group: argparse._ArgumentGroup) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print and write what is asked for; 1 if there is an alarm."""
     form = _form_of(options)
-    of_form, others = {*_OPTIONS[form]}, {name for names in _OPTIONS.values() for name in names}
-    for name in sorted(others - of_form):
-        if getattr(options, name) not in (None, False, []):
-            forms = [other for other, names in _OPTIONS.items() if name in names]
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(
-                f"{option} says nothing of {form}", expected=f"{option} with {listed(forms)}"
-            )
+    _refuse_options_of_others(options, form)
     runs = {_DATASHEET: _report_datasheet, _PANEL: _report_panel, _HISTORY: _report_history}
     return runs[form](options)
 
@@ -128,6 +124,22 @@ def _form_of(options: argparse.Namespace) -> str:
             "--history FILE",
         )
     return _PANEL if options.panel else _DATASHEET
+
+
+def _refuse_options_of_others(options: argparse.Namespace, form: str) -> None:
+    """Raise a `UsageError` for an option that this form of the report does not take."""
+    every = {name for names in _OPTIONS.values() for name in names}
+    refused = every.difference(_OPTIONS[form])
+    if form == _DATASHEET and options.export:
+        refused.difference_update(_OPTIONS[_EXPORT])
+    for name in sorted(refused):
+        if getattr(options, name) not in (None, False, []):
+            option = f"--{name.replace('_', '-')}"
+            forms = [other for other, names in _OPTIONS.items() if name in names]
+            raise UsageError(
+                f"{option} says nothing of {form}",
+                expected=f"{option} with {' or '.join(forms)}",
+            )
 
 
 # --- a datasheet ----------------------------------------------------------------------------------

@@ -159,3 +159,5 @@ def test_without_a_file_both_forms_are_proposed(capsys: pytest.CaptureFixture[st
     assert "--history FILE" in told
     assert main(["report", "log.jsonl", "--measure", "jss"]) == 2
     assert "--measure says nothing of a datasheet" in capsys.readouterr().err
+    assert main(["report", "log.jsonl", "--judge-suite", "parity"]) == 2
+    assert "--judge-suite with --export or --panel or --history" in capsys.readouterr().err

@@ -274,7 +274,7 @@ def project(port: int, path: str = "good") -> dict[str, bytes | str | None]:
 
 
 READ: Final = (
-    ("judgesense", "report", "l.jsonl", *(f"--datasheet={name}" for name in OUTPUTS)),
+    ("judgesense", "report", "l.jsonl", *(f"--output={name}" for name in OUTPUTS)),
     ("judgesense", "compare", "l.jsonl", "l.jsonl"),
     ("judgesense", "merge", "l.jsonl", "l.jsonl", "-o", "m.jsonl"),
 )
@@ -572,7 +572,7 @@ def _recording(draw: Draw) -> Case:
 
 
 def _log(draw: Draw) -> Case:
-    html = (*READ[0], "--datasheet=out.html") if draw.round % 5 == 0 else READ[0]
+    html = (*READ[0], "--output=out.html") if draw.round % 5 == 0 else READ[0]
     return Case("log", {"l.jsonl": edited(draw.good["out.jsonl"], draw.chance)}, (html, *READ[1:]))
 
 

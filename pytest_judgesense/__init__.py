@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pytest_judgesense.api import measure
-    from pytest_judgesense.commands.report import read_datasheet
     from pytest_judgesense.judges.judge import Judge
     from pytest_judgesense.plugin.fixture_values import JudgeCheck, JudgeDatasheet
     from pytest_judgesense.questions.correct.question import correct
     from pytest_judgesense.questions.plan.question import plan
+    from pytest_judgesense.questions.report.datasheet import datasheet_of
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
@@ -31,9 +31,9 @@ __all__ = [
     "__version__",
     "compare_judges",
     "correct",
+    "datasheet_of",
     "measure",
     "plan",
-    "read_datasheet",
 ]
 
 # pytest imports this package in every run, so heavy modules are imported only when used.
@@ -46,7 +46,7 @@ _MODULES: Final = {
     "correct": "pytest_judgesense.questions.correct.question",
     "measure": "pytest_judgesense.api",
     "plan": "pytest_judgesense.questions.plan.question",
-    "read_datasheet": "pytest_judgesense.commands.report",
+    "datasheet_of": "pytest_judgesense.questions.report.datasheet",
 }
 
 

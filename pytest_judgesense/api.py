@@ -128,7 +128,7 @@ class MeasuredDatasheet(Datasheet):
                 f"{path} cannot be written: this datasheet holds no judgments",
                 found="estimates alone, as a file .json has them",
                 expected="a datasheet of measure, or one read from a judgment log",
-                remedy="read the log: read_datasheet('judgments.jsonl')",
+                remedy="read the log: datasheet_of('judgments.jsonl')",
             )
         logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells]
         view = view_of(self, self.registry)

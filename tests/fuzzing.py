@@ -282,7 +282,7 @@ def _commands(folder: Path, *lines: str) -> None:
 
 
 def commands_on_logs(text: str) -> None:
-    lines = ("report {l.jsonl} --datasheet {o.json}", "compare {l.jsonl} {l.jsonl}")
+    lines = ("report {l.jsonl} -o {o.json}", "compare {l.jsonl} {l.jsonl}")
     lines += ("merge {l.jsonl} {l.jsonl} -o {m.jsonl}", "correct {l.jsonl} --labels {l.jsonl}")
     lines += ("panel {l.jsonl} -o {p.md}", "migrate {l.jsonl} {l.jsonl} coherence")
     lines += ("correct {l.jsonl} --calibration {l.jsonl} --same model,prompt,settings,form",)
@@ -413,7 +413,7 @@ def renderers(text: str, *suffixes: str) -> None:
             del line["verdict"]
 
     def render(path: Path) -> None:
-        outputs = [f"--datasheet={path.parent / f'o{suffix}'}" for suffix in suffixes or _FORMS]
+        outputs = [f"--output={path.parent / f'o{suffix}'}" for suffix in suffixes or _FORMS]
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             code = main(["report", str(path), *outputs])

@@ -72,7 +72,10 @@ DOORS = {
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
     "filelock": ("judges.throttle", "cassettes.locking", "files.output", "plugin.workers"),
-    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
+    "numpy": (
+        *("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
+        "questions.report.panel.",
+    ),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
     "xllamacpp": ("judges.local.llama_server",),
@@ -368,9 +371,16 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
     assert wrong_in(house)["circle"] == {"instruments.one", "instruments.two"}
 
 
+# What users ask from Python.
+ASKED = {
+    "questions.correct.question",
+    "questions.plan.question",
+    "questions.report.datasheet",
+}
+
+
 def test_the_root_gives_users_judges_fixtures_the_api_reading_and_comparing_and_no_more() -> None:
-    doors = {"commands.report", "judges.judge", "api", "stats.ranks", "plugin.fixture_values"}
-    doors |= {"questions.correct.question", "questions.plan.question"}
+    doors = {"judges.judge", "api", "stats.ranks", "plugin.fixture_values"} | ASKED
     assert own_imports()[""] == doors
     assert foreign_imports()[""] == set()
 

@@ -19,7 +19,6 @@ from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -36,6 +35,7 @@ from pytest_judgesense.registry import (
     extended,
 )
 from pytest_judgesense.report.datasheet_file import datasheet_json
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 from tests.suites.known import absent_suites, registry_of
 

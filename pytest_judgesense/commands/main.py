@@ -31,15 +31,13 @@ from pytest_judgesense.text.layout import WIDTH, within
 # which gives the lines to print, or prints itself and gives the exit code.
 COMMANDS: Final = {
     "init": "write a first judge, a first suite and a CI workflow",
-    "report": "print the datasheet of judgment logs",
+    "report": "the datasheet of what there is; --panel; --history",
     "explain": "what a measure means, and what to do when its check fails",
     "compare": "compare two baselines, logs or datasheets",
-    "drift": "whether judges became worse over their live sessions, and since when",
     "moved": "scores fell: did the judge move, or what it judges",
     "try": "compare variants of a judge's prompt with the first",
     "why": "the smallest change of a prompt that turns a verdict",
     "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
-    "panel": "what several judges are worth together, from their logs",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
     "label": "label items on a page, or have a judge label them or compare wordings",
     "import": "turn foreign files into a judgment log or suite",
@@ -58,6 +56,8 @@ RENAMED: Final[dict[str, str]] = {
     "equivalence": "label SUITE --wordings",
     "lint": "plan --lint [SUITE...]",
     "power": "plan [SUITE...]",
+    "drift": "report --history FILE",
+    "panel": "report FILE... --panel",
 }
 
 

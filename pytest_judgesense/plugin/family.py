@@ -388,7 +388,9 @@ class Family:
         if isinstance(explanation.outcome, DriftOutcome):
             assert settings.history is not None, "it was looked at"
             history = shlex.quote(os.path.relpath(settings.history, settings.invocation))
-            look_further = f"judgesense drift {history} --sessions {explanation.outcome.course.way}"
+            look_further = (
+                f"judgesense report --history {history} --sessions {explanation.outcome.course.way}"
+            )
         brief = [*brief_lines(explanation, look_further)]
         # Where no summary shows the numbers, and where a file has this text alone.
         is_for_file = bool(self._config.getoption("xmlpath", None))

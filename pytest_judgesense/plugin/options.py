@@ -45,7 +45,7 @@ _HELP: Final = {
     "judge-save-baseline PATH": "write the judgments to this file, for --judge-baseline of later "
     "sessions; one does not show how sessions differ, so save several",
     "judge-history PATH": "with --judge-mode live: append this session to the file, and hold "
-    "no_drift checks against all sessions in it (see judgesense drift)",
+    "no_drift checks against all sessions in it (see judgesense report --history)",
     "judge-max-age DAYS": "fail checks on recordings that are older than this many days",
     "judge-verify N": "with --judge-mode live: replay, ask N recorded trials of each judge and "
     "suite again, and report what changed",

@@ -268,6 +268,11 @@ class _Sheet(TypedDict):
 
 def datasheet_json(sheet: Datasheet) -> str:
     """The datasheet as JSON text, with a newline at its end."""
+    return _text_of(datasheet_values(sheet))
+
+
+def datasheet_values(sheet: Datasheet) -> dict[str, Any]:
+    """The datasheet as the values of its JSON text."""
     head = {"seed": sheet.seed, "mode": sheet.mode, "versions": dict(sheet.versions)}
     judges = [
         summed_up(
@@ -280,7 +285,7 @@ def datasheet_json(sheet: Datasheet) -> str:
         )
         for judge in sheet.judges
     ]
-    return sheet_text(head, judges, sheet.analyses)
+    return _sheet_values(head, judges, sheet.analyses)
 
 
 def sheet_text(
@@ -292,6 +297,14 @@ def sheet_text(
 
     Each judge has those tables of ``compared`` that are of its suites.
     """
+    return _text_of(_sheet_values(head, judges, compared))
+
+
+def _sheet_values(
+    head: Mapping[str, Any],
+    judges: Sequence[Mapping[str, Any]],
+    compared: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
     budgets = [
         {part["suite"]: part.get("max_tokens") for part in entry["parts"]} for entry in judges
     ]
@@ -301,7 +314,10 @@ def sheet_text(
         of_suites = [table for table in compared if table["suite"] in entry["judge"]["suites"]]
         beside: dict[str, list[Any]] = {"analyses": of_suites, "notices": notices}
         entries.append({**entry, **{key: [*entry[key], *more] for key, more in beside.items()}})
-    value = {"schema": SCHEMA, **head, "judges": entries}
+    return {"schema": SCHEMA, **head, "judges": entries}
+
+
+def _text_of(value: Mapping[str, Any]) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Judgment logs as cells: of each judge and suite all judgments that were made."""
+"""Judgment logs as cells, of each judge and suite all judgments, and the datasheet of these."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.files.foreign_results import without_common_value
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.log import read_log, read_placed_log
 from pytest_judgesense.stats.inputs import joint_codes
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
@@ -151,3 +155,32 @@ def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:
         pairs="all",
         others=True,
     )
+
+
+def datasheet_of_cells(
+    cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False, registry: Registry = BUILT_IN
+) -> Datasheet:
+    """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
+    parts = []
+    for cell in cells:
+        estimates = estimate_all(cell)
+        notices = registry.notices(cell)
+        if left_out := cell.design.left_out:
+            # A log does not hold the looks at which the run could have stopped.
+            early = f"the run was stopped early, with {left_out} clusters not asked: intervals of "
+            early += "its log are not adjusted for its looks, and are too narrow; those of the "
+            notices = (f"{early}run's own datasheet are", *notices)
+        errors = calibration_of(cell)
+        part = SuiteSheet(
+            judge=cell.judge,
+            suite=cell.suite,
+            identity={"name": cell.judge, "provider": "log", "model": cell.judge},
+            estimates=estimates,
+            calls=Calls.of(cell.judgments),
+            notices=notices,
+            analyses=registry.analyses(cell, estimates),
+            material=registry.material(cell),
+            calibration=None if errors is None else errors.to_plain() | {"sent": None},
+        )
+        parts.append(part)
+    return sheet_of(parts, seed=seed, mode="report", secondary=secondary, registry=registry)

@@ -390,7 +390,7 @@ def test_labels_of_a_page_are_those_of_the_texts_that_were_judged(
 def test_a_log_with_labels_of_people_calibrates_what_is_stated_to_be_the_same(
     folder: Path, correct: Correct, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert told(capsys, "report", "release.jsonl", "--datasheet", "logged.json")[0] == 0
+    assert told(capsys, "report", "release.jsonl", "-o", "logged.json")[0] == 0
     arguments = ("production.jsonl", "--calibration", "logged.json", "--same", STATED)
     code, out, _ = correct(*arguments, "-o", "rates.json")
     assert code == 0, out
@@ -506,7 +506,7 @@ SURE = ("--calibration", "sure.json", "--same", STATED, "-o", "rates.json")
 def correct_surely(
     with_confidences: Path, correct: Correct, capsys: pytest.CaptureFixture[str]
 ) -> Correct:
-    assert told(capsys, "report", "sure.jsonl", "--datasheet", "sure.json")[0] == 0
+    assert told(capsys, "report", "sure.jsonl", "-o", "sure.json")[0] == 0
     return correct
 
 

@@ -84,7 +84,7 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
             "18 are recorded",
             marks=pytest.mark.long,
         ),
-        ("report log.jsonl --datasheet out.json --datasheet out.html", "judge mine"),
+        ("report log.jsonl -o out.json -o out.html", "judge mine"),
         ("import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote", "2 judg"),
         pytest.param("cassettes check cassettes", "0 secrets in 1 files", marks=pytest.mark.long),
         ("compare log.jsonl log.jsonl", "judge mine"),
@@ -119,7 +119,7 @@ def test_a_panel_is_read_without_the_code_of_its_judges(branch: Path, verdicts: 
     lines = map(json.loads, (branch / "log.jsonl").read_text().splitlines())
     log = "".join(json.dumps({**line, "judge": "other"}) + "\n" for line in lines)
     (branch / "other.jsonl").write_text(log)
-    done = run(branch, "judgesense", "panel", "other.jsonl", verdicts)
+    done = run(branch, "judgesense", "report", "other.jsonl", verdicts, "--panel")
     assert not (branch / "it-ran").exists()
     told = {0: "2 judges on parity", 3: "holds no returns"}
     assert told[done.returncode] in done.stdout + done.stderr

@@ -123,7 +123,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ["--judge-name", "embedded:clean", "--judge-save-baseline", "baseline.json"]
     with Page(folder) as page:
         page.run(["pytest", "-q", *arguments, *files, *names])
-        code, output = page.run(["judgesense", "report", "log.jsonl", "--datasheet", "again.json"])
+        code, output = page.run(["judgesense", "report", "log.jsonl", "-o", "again.json"])
     assert code == 0, output
     return folder
 

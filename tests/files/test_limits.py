@@ -395,7 +395,7 @@ def test_what_is_printed_of_long_names_is_short(
     ]
     log = tmp_path / "l.jsonl"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    outputs = [f"--datasheet={tmp_path / name}" for name in ("d.md", "d.html")]
+    outputs = [f"--output={tmp_path / name}" for name in ("d.md", "d.html")]
     assert main(["report", str(log), *outputs]) == 0
     for text in (capsys.readouterr().out, (tmp_path / "d.md").read_text()):
         assert "jjj..." in text.replace("\n", "")
@@ -419,7 +419,7 @@ def test_a_name_that_xml_cannot_hold_costs_no_page(tmp_path: Path, name: str) ->
     ]
     log = tmp_path / "l.jsonl"
     log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    assert main(["report", str(log), f"--datasheet={tmp_path / 'd.html'}"]) == 0
+    assert main(["report", str(log), f"--output={tmp_path / 'd.html'}"]) == 0
     assert "<svg" in (tmp_path / "d.html").read_text()
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheets.sections import TableRows, tables_named
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.datasheets.figures import Figure
 from pytest_judgesense.datasheets.sections import TableRow, TableRows, tables_named
@@ -20,6 +19,7 @@ from pytest_judgesense.measures.definition import alone
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import view_of

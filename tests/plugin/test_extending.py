@@ -273,7 +273,7 @@ def test_an_installed_plugin_is_known_to_pytest_and_to_the_command_line(
     )
     first.assert_outcomes(passed=1)
     judgesense = (sys.executable, "-m", "pytest_judgesense.commands")
-    command = pytester.run(*judgesense, "report", "log.jsonl", "--datasheet", "logs.json")
+    command = pytester.run(*judgesense, "report", "log.jsonl", "-o", "logs.json")
     assert command.ret == 0
     command.stdout.fnmatch_lines(["    pair_accuracy *6/8*"])
     assert pooled(sheet_of(rule / "logs.json"), "pair_accuracy")["count"] == 6

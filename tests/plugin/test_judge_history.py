@@ -91,7 +91,7 @@ def test_a_judge_that_became_worse_fails_and_says_since_when(
         [
             "*what changed then:",
             "*session 22 (*): served as served-1 -> served-2",
-            "*look further: judgesense drift h.jsonl --sessions vary",
+            "*look further: judgesense report --history h.jsonl --sessions vary",
             "  FAIL parity: agreement: worse since session 22 *: 1.00 before, 0.50*",
         ]
     )

@@ -205,7 +205,7 @@ def test_a_session_says_what_moves_the_judge_and_its_log_says_the_same(
     assert "open to injection" in text
     assert "p0.injection-placebo" in text
     # The log holds what the numbers are made of, the edited side included.
-    report = run("judgesense", "report", "s.jsonl", "--datasheet", "again.json", cwd=project.path)
+    report = run("judgesense", "report", "s.jsonl", "-o", "again.json", cwd=project.path)
     assert report.returncode == 0, report.stderr
     then, now = numbers(project.path / "s.json"), numbers(project.path / "again.json")
     assert of_probes(now) == of_probes(then)

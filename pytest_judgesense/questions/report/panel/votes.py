@@ -1,6 +1,6 @@
 """A panel of judges on the same items: what it is worth, what it decides, where it disagrees. Pure.
 
-Every number comes from the votes of `measures.ballots`; prices are those that the caller knows.
+Every number comes from the votes of `ballots`; prices are those that the caller knows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.measures.ballots import Ballots
+from pytest_judgesense.questions.report.panel.ballots import Ballots
 from pytest_judgesense.stats.effective_votes import EffectiveVotes, effective_votes
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.selective import Selective, most_votes, selective_verdicts

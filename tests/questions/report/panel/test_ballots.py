@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.measures.ballots import Ballots, ballots_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.questions.report.panel.ballots import Ballots, ballots_of
 from pytest_judgesense.trial import Criterion, Design, Judgment, Trial, content_of_slot
 from tests.measures.building import SLOTS, YES_NO, outcome_of
 

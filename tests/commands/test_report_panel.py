@@ -1,4 +1,4 @@
-"""``judgesense panel``: three judges with planted errors on 60 items that people labelled.
+"""``judgesense report --panel``: three judges with planted errors on 60 items that people labelled.
 
 ``first`` errs on items 0 to 5, ``copy`` is the same, ``third`` errs on 6 to 11. So correlations are
 1 and, twice, (0 - .1 * .1) / (.1 * .9) = -1/9; their mean is 7/27, and 3 / (1 + 14/27) = 81/41.
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.panel import later_labels
+from pytest_judgesense.questions.report.panel.question import later_labels
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.suites.people import SKIPPED, PersonLabel, labelled_text, people_file
 from pytest_judgesense.trial import Design, Judgment, Trial, Usage, Verdict
@@ -70,7 +70,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def run(capsys: Any) -> Callable[..., tuple[int, str, str]]:
     def run(*arguments: object) -> tuple[int, str, str]:
-        code, out, err = told(capsys, "panel", *arguments)
+        code, out, err = told(capsys, "report", *arguments, "--panel")
         return code, " ".join(out.split()), err
 
     return run
@@ -133,9 +133,9 @@ def test_ten_lines_on_the_screen_and_all_in_the_files(logs: list[str], run: Run)
 def test_the_same_logs_give_the_same_bytes(logs: list[str], run: Run) -> None:
     texts = []
     for _ in range(2):
-        run(*logs, "--seed", 3, "-o", "x.json")
+        run(*logs, "--judge-seed", 3, "-o", "x.json")
         texts.append(Path("x.json").read_bytes())
-    run(*reversed(logs), "--seed", 3, "-o", "x.json")
+    run(*reversed(logs), "--judge-seed", 3, "-o", "x.json")
     assert texts[0] == texts[1]
     assert (
         json.loads(Path("x.json").read_bytes())["effective_votes"]["value"]
@@ -287,11 +287,11 @@ def test_a_log_and_a_recording_are_one_panel(
 def test_what_is_no_panel_is_a_wrong_command(
     arguments: tuple[str, ...], words: str, logs: list[str], run: Run
 ) -> None:
-    from pytest_judgesense import read_datasheet
+    from pytest_judgesense import datasheet_of
 
     write("other.jsonl", judged("first", (1, 2), suite="others"))
     write("another.jsonl", judged("copy", (1, 2), suite="others"))
-    sheet = read_datasheet("first.jsonl")
+    sheet = datasheet_of("first.jsonl")
     sheet.write("sheet.json")
     _baseline("base.json")
     code, _, err = run(*arguments)
@@ -320,11 +320,29 @@ def _baseline(path: str) -> None:
     Path(path).write_text(json.dumps(value), encoding="utf-8")
 
 
-@pytest.mark.parametrize("alpha", ["0", "1", "2", "x"])
+@pytest.mark.parametrize("alpha", ["0", "1"])
+def test_an_alpha_that_allows_nothing_or_all_is_a_wrong_command(
+    alpha: str, logs: list[str], run: Run
+) -> None:
+    code, _, err = run(*logs, "--alpha", alpha)
+    assert code == 2
+    assert "a number above 0 and below 1" in err
+
+
+@pytest.mark.parametrize("alpha", ["2", "x"])
 def test_an_alpha_that_is_none_is_a_wrong_command(alpha: str, logs: list[str], run: Run) -> None:
     with pytest.raises(SystemExit) as stop:
         run(*logs, "--alpha", alpha)
     assert stop.value.code == 2
+
+
+def test_options_of_other_forms_are_refused(logs: list[str], run: Run) -> None:
+    code, _, err = run(*logs, "--ranking")
+    assert code == 2
+    assert "--ranking says nothing of --panel" in err
+    code, _, err = run(*logs, "--sessions", "vary")
+    assert code == 2
+    assert "expected: --sessions with --history" in err
 
 
 def test_names_and_categories_are_no_formulas_and_no_escapes(logs: list[str], run: Run) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pytest_judgesense.datasheets.published_design import Table, Value
 from pytest_judgesense.errors import listed
 from pytest_judgesense.estimate import Clustered, compact
-from pytest_judgesense.measures.panel import JudgePanel, VotePrice
+from pytest_judgesense.questions.report.panel.votes import JudgePanel, VotePrice
 from pytest_judgesense.stats.effective_votes import EffectiveVotes
 from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
 from pytest_judgesense.stats.selective import Selective
@@ -250,7 +250,7 @@ def to_plain(panel: JudgePanel) -> dict[str, Any]:
         if isinstance(worth, EffectiveVotes)
         else {"value": None, "unavailable": worth.reason},
         "notices": [*sentences(panel)],
-        "tables": {table.name: _rows_of(table) for table in tables(panel)},
+        "tables": {table.name: rows_of(table) for table in tables(panel)},
     }
 
 
@@ -275,5 +275,6 @@ def _worth_of(worth: EffectiveVotes, panel: JudgePanel) -> dict[str, Any]:
     }
 
 
-def _rows_of(table: Table) -> list[dict[str, Any]]:
+def rows_of(table: Table) -> list[dict[str, Any]]:
+    """The rows of a table as values by column."""
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]

@@ -37,7 +37,7 @@ COMMANDS: Final = {
     "drift": "whether judges became worse over their live sessions, and since when",
     "moved": "scores fell: did the judge move, or what it judges",
     "try": "compare variants of a judge's prompt with the first",
-    "why": "the smallest change of a prompt that turns a verdict",
+    "why": "what in a prompt turns a verdict, or what each sentence of it does",
     "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
     "panel": "what several judges are worth together, from their logs",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
@@ -57,7 +57,9 @@ COMMANDS: Final = {
 }
 
 # What commands were called: by the old name, what to write now.
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {
+    "ablate": "why SUITE --leave-out --judge-name JUDGE",
+}
 
 
 class _Parser(argparse.ArgumentParser):

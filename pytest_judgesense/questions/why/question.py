@@ -75,6 +75,7 @@ def why(
     concurrency: int = ...,
     max_calls: int | None = ...,
     max_cost: float | None = ...,
+    max_unparsed: int = ...,
     seed: int = ...,
 ) -> FlipAnswer: ...
 
@@ -92,6 +93,7 @@ def why(
     concurrency: int = ...,
     max_calls: int | None = ...,
     max_cost: float | None = ...,
+    max_unparsed: int = ...,
     seed: int = ...,
 ) -> LeaveOutAnswer: ...
 
@@ -112,6 +114,7 @@ def why(
     concurrency: int = CONCURRENCY,
     max_calls: int | None = None,
     max_cost: float | None = None,
+    max_unparsed: int = 20,
     seed: int = 0,
 ) -> FlipAnswer | LeaveOutAnswer:
     """What in the prompt makes a verdict so, as ``judgesense why`` says it.
@@ -137,6 +140,8 @@ def why(
         max_calls: the most calls, retries among them; ``None`` sets no limit, but a search for the
             cause of a flip ends after 60 answers.
         max_cost: the most that they may cost in USD, by the prices of the judge.
+        max_unparsed: with ``leave_out``: calls end if so many first replies all lack a verdict; 0:
+            never.
         seed: of the draw of items.
 
     Raises:
@@ -158,7 +163,7 @@ def why(
         times=times,
         judge=judge,
         place=Place(Path(cassettes)),
-        terms=AskingTerms(mode, concurrency, max_calls, max_cost, seed=seed),
+        terms=AskingTerms(mode, concurrency, max_calls, max_cost, max_unparsed, seed),
     ).answer()
 
 

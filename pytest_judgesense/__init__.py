@@ -2,10 +2,11 @@
 
 The plugin needs no import. The exports are for Python code: `Judge` declares a judge in
 ``conftest.py``, and is the type of the fixture ``judge``; `measure` measures judges without a
-pytest session; `read_datasheet` reads what was measured from a file; `compare_judges` compares
-judges by their outcomes on the same trials and gives the ranks that each may have; `correct` gives
-the rates that people would give, from a judge's verdicts. `JudgeCheck` and `JudgeDatasheet` are the
-types of the fixtures ``judge_check`` and ``judge_datasheet``, for the annotations of tests.
+pytest session; `compare_judges` compares judges by their outcomes on the same trials and gives the
+ranks that each may have. The commands of ``judgesense`` can be asked too: `plan`, `compare`,
+`why`, `datasheet_of`, `correct` and `paper` take plain arguments and give an answer with its lines
+and its values. `JudgeCheck` and `JudgeDatasheet` are the types of the fixtures ``judge_check`` and
+``judge_datasheet``, for the annotations of tests.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.questions.correct.question import correct
     from pytest_judgesense.questions.plan.question import plan
     from pytest_judgesense.questions.report.datasheet import datasheet_of
+    from pytest_judgesense.questions.why.question import why
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
@@ -34,6 +36,7 @@ __all__ = [
     "datasheet_of",
     "measure",
     "plan",
+    "why",
 ]
 
 # pytest imports this package in every run, so heavy modules are imported only when used.
@@ -44,9 +47,10 @@ _MODULES: Final = {
     "JudgeDatasheet": _FIXTURES,
     "compare_judges": "pytest_judgesense.stats.ranks",
     "correct": "pytest_judgesense.questions.correct.question",
+    "datasheet_of": "pytest_judgesense.questions.report.datasheet",
     "measure": "pytest_judgesense.api",
     "plan": "pytest_judgesense.questions.plan.question",
-    "datasheet_of": "pytest_judgesense.questions.report.datasheet",
+    "why": "pytest_judgesense.questions.why.question",
 }
 
 

@@ -23,6 +23,7 @@ from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from pathlib import Path
 
     from pytest_judgesense.datasheets.datasheet import Datasheet
     from pytest_judgesense.datasheets.profile import Word
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         Report,
         ReportSection,
         Shown,
+        TableRows,
     )
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
@@ -97,6 +99,56 @@ class Command(NamedTuple):
     add_arguments: Callable[[ArgumentParser], None]
     run: Callable[[Namespace, Services], Iterable[str] | int]
     asks: bool = False
+
+
+class LeaveOutSizes(NamedTuple):
+    """How much is asked where parts of a prompt are left out.
+
+    Attributes:
+        items: how many are drawn.
+        times: how often each is asked with the whole prompt.
+        seed: of the draw.
+    """
+
+    items: int
+    times: int
+    seed: int
+
+
+class LeaveOutStep(NamedTuple):
+    """What is asked of a judge whose prompt is taken apart: a suite, and then what its answers ask.
+
+    Attributes:
+        suite: what is asked; it holds what the steps before it asked as well.
+        following: from the datasheet of the answers to the next step; ``None`` where it is over.
+        note: why it is asked, for the reader; empty for the first step.
+        unrecorded: what is said where it is not recorded, and the answers before it are enough;
+            empty where nothing is told without it.
+    """
+
+    suite: Suite
+    following: Callable[[Datasheet], LeaveOutStep | None]
+    note: str = ""
+    unrecorded: str = ""
+
+
+class LeaveOut(NamedTuple):
+    """How parts of a judge's prompt are left out, one at a time, on the items of a suite.
+
+    Attributes:
+        usual: how much is asked where nothing is said.
+        begin: from a judge, the suite that has the items, and the folder of the recordings to the
+            first step; a `UsageError` where there is no prompt to be taken apart.
+        further: from the suite of the first step to what the answers may ask for beside its calls.
+        table: the table of the datasheet that has what each part does.
+        lines: from its rows to the prompt with what each part does, and what to do.
+    """
+
+    usual: LeaveOutSizes
+    begin: Callable[[JudgeSpec, Suite, Path, LeaveOutSizes], LeaveOutStep]
+    further: Callable[[Suite], Iterable[str]]
+    table: str
+    lines: Callable[[TableRows], Iterable[str]]
 
 
 class Importer(NamedTuple):
@@ -180,6 +232,7 @@ class Instrument:
         importers: formats of foreign files with judgments on such suites.
         commands: commands of ``judgesense``.
         papers: published designs.
+        leave_out: how parts of a prompt are left out; ``None`` where it does not.
         first_suite: how ``judgesense init`` begins a suite; ``None`` if it does not.
         default: whether judgments without a suite are of this kind.
     """
@@ -195,6 +248,7 @@ class Instrument:
     importers: tuple[Importer, ...] = ()
     commands: tuple[Command, ...] = ()
     papers: tuple[Paper, ...] = ()
+    leave_out: LeaveOut | None = None
     first_suite: FirstSuite | None = None
     default: bool = False
 
@@ -348,6 +402,12 @@ class Registry:
     def logged(self) -> tuple[Logged, ...]:
         """What lines of judgment logs hold beside verdicts."""
         return tuple(kind.logged for kind in self.kinds.values() if kind.logged is not None)
+
+    @property
+    def leave_out(self) -> LeaveOut | None:
+        """How parts of a prompt are left out, by the instrument that does it."""
+        of_kinds = (kind.leave_out for kind in self.kinds.values())
+        return next((leave_out for leave_out in of_kinds if leave_out is not None), None)
 
     @property
     def skills(self) -> tuple[Skill, ...]:

@@ -354,11 +354,11 @@ def debates(text: str) -> None:
     _file(text, "t.jsonl", lambda path: _commands(path.parent, line))
 
 
-def ablate(text: str) -> None:
+def leave_out(text: str) -> None:
     def run(path: Path) -> None:
         (path.parent / "toy.jsonl").write_text(_ITEM)
-        line = "ablate embedded:clean {toy.suite.toml} --items 1 --judge-cassettes {tapes}"
-        _commands(path.parent, f"{line} --judge-mode record")
+        line = "why {toy.suite.toml} --leave-out --judge-name embedded:clean --items 1"
+        _commands(path.parent, f"{line} --judge-cassettes {{tapes}} --judge-mode record")
 
     _file(text, "toy.suite.toml", run)
 
@@ -446,12 +446,11 @@ def page(text: str) -> None:
 
 _COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recordings")
 # They ask an embedded judge over HTTP.
-_THAT_ASK: Final = ("wordings", "label", "batch", "debates", "ablate")
+_THAT_ASK: Final = ("wordings", "label", "batch", "debates", "leave out")
 _Door = tuple[Callable[[str], None], st.SearchStrategy[str]]
 # The commands that kinds of suites bring.
 _BROUGHT: Final[Mapping[str, _Door]] = {
     "debates": (debates, _edited(TOPICS) | TEXTS),
-    "ablate": (ablate, _edited(SUITE) | TEXTS),
 }
 DOORS: Final[Mapping[str, _Door]] = {
     "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
@@ -471,6 +470,7 @@ DOORS: Final[Mapping[str, _Door]] = {
     "label": (label, _edited(GRADED)),
     "batch": (batch_results, _edited(_RESULT) | _edited(f"{_RESULT}\n{_RESULT}")),
     **{name: _BROUGHT[name] for name in BUILT_IN.commands},
+    **({} if BUILT_IN.leave_out is None else {"leave out": (leave_out, _edited(SUITE) | TEXTS)}),
     "embedded judge": (embedded_judge, _edited(_PROMPT) | _edited(_ASKED) | TEXTS),
     "JUnit": (junit, TEXTS),
     "renderers": (renderers, TEXTS),

@@ -376,6 +376,7 @@ ASKED = {
     "questions.correct.question",
     "questions.plan.question",
     "questions.report.datasheet",
+    "questions.why.question",
 }
 
 

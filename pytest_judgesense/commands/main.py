@@ -36,7 +36,7 @@ COMMANDS: Final = {
     "compare": "compare two baselines, logs or datasheets",
     "moved": "scores fell: did the judge move, or what it judges",
     "try": "compare variants of a judge's prompt with the first",
-    "why": "the smallest change of a prompt that turns a verdict",
+    "why": "what in a prompt turns a verdict, or what each sentence of it does",
     "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
     "label": "label items on a page, or have a judge label them or compare wordings",

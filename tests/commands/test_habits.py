@@ -88,9 +88,9 @@ UNKNOWN = [
 # Of each command that a kind of suites brings.
 BROUGHT = {
     "debates": "debates generate --pair embedded:clean,embedded:mixed --topics none.txt -o out",
-    "ablate": "ablate embedded:clean none",
 }
 UNKNOWN += [BROUGHT[name] for name in BUILT_IN.commands]
+UNKNOWN += ["why none --leave-out --judge-name embedded:clean"] * (BUILT_IN.leave_out is not None)
 ASKING = [
     "label --wordings {}",
     "label {} -o out",

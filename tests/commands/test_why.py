@@ -254,6 +254,8 @@ WRONG: list[tuple[list[str], str]] = [
     (["texts/ice/t1/ab/r1", "texts/stone/t2/ab/r1"], "no two ends of a flip"),
     (["texts/ice/t1/ab/r1", "texts/ice/t2/ab/r1", "--against", "x"], "two other ends"),
     (["texts/ice/t1/ab/r1", "--judge-max-calls", "21"], "max-calls"),
+    (["texts"], "what turns a verdict: judgesense why SUITE/ITEM/TEMPLATE/ORDER/rN"),
+    (["texts/ice/t1/ab/r1", "-o", "cause.txt", "--plan", "--by", "letters"], "--by"),
 ]
 
 

@@ -31,6 +31,8 @@ WHOLE: Final = "whole"
 SENTENCE: Final = "sentence"
 # The condition that holds the ids of several parts that are left out together.
 TOGETHER: Final = "together"
+# How many items are drawn from a suite.
+ITEMS: Final = 40
 # How often the whole prompt is asked for each replicate of the design.
 TIMES: Final = 6
 # Numbers of the two texts of a template.
@@ -331,5 +333,6 @@ ABLATION: Final = Kind(
     waived=(*_OF_PROMPTS, MARKS, IDENTICAL_SIDES),
     derived=True,
     expand=LeaveOneOut(),
-    prompt_in_code="judgesense ablate {judge} {source}, which takes the sentences from a recording",
+    prompt_in_code="judgesense why {source} --leave-out --judge-name {judge}, which takes the "
+    "sentences from a recording",
 )

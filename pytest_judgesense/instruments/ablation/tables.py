@@ -256,8 +256,8 @@ def _advice_together(row: TableRow, items: int, *, of_all: bool) -> str:
     alone = f"{_named(ids)} {do} nothing alone that {items} items notice"
     if not _is_tested(row):
         return (
-            f"{alone}; {row['finding']}: keep {them} until `judgesense ablate --judge-mode record` "
-            f"has left {them} out"
+            f"{alone}; {row['finding']}: keep {them} until `judgesense why SUITE --leave-out "
+            f"--judge-mode record` has left {them} out"
         )
     if not _is_noticed(row):
         need = (

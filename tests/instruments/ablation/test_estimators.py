@@ -163,7 +163,7 @@ def test_the_lines_say_what_each_sentence_does_and_what_to_do() -> None:
     assert lines[-3:] == [
         (
             "this sentence (s01) does nothing alone that 10 items notice; not asked together: keep "
-            "it until `judgesense ablate --judge-mode record` has left it out"
+            "it until `judgesense why SUITE --leave-out --judge-mode record` has left it out"
         ),
         "this sentence (s02) moves verdicts: reword with care",
         "this sentence (s03) holds the form of a reply: keep it, or ask for structured output",

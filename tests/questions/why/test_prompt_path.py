@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.checks.prompt_path import PromptPath, Unit, pieces_of
+from pytest_judgesense.questions.why.prompt_path import PromptPath, Unit, pieces_of
 
 UNITS: list[Unit] = ["words", "sentences"]
 TEXTS = st.text(st.sampled_from("ab .!?\n\t\u00e9"), max_size=30)

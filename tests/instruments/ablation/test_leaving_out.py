@@ -1,4 +1,4 @@
-"""``judgesense ablate``: a prompt with planted sentences, asked of a real endpoint."""
+"""``judgesense why SUITE --leave-out``: planted sentences, asked of a real endpoint."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense import why
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.text.display import print_line
 from tests.instruments.ablation import project
@@ -38,7 +39,7 @@ def folder(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch) 
 
 
 def run(*arguments: str) -> int:
-    return main(["ablate", "mine", "texts.suite.toml", *arguments])
+    return main(["why", "texts.suite.toml", "--leave-out", *arguments])
 
 
 RECORD = ("--judge-mode", "record")
@@ -51,7 +52,7 @@ def test_it_plans_asks_tells_and_replays(
     shown = capsys.readouterr().out
     assert len(server.asked) == CALLS + AGAIN + TOGETHER
     words = " ".join(shown.split())
-    assert f"calls to be made: {CALLS} (0 are recorded)" in words
+    assert f"texts-ablation, judge mine: {CALLS} calls, {CALLS} to be made; cost: " in words
     # Of 12 items without each of 4 sentences; the second asking needs those of two.
     assert f"asked again: as many as {4 * N} calls more" in words
     assert f"left out together: {TOGETHER} calls more" in words
@@ -91,7 +92,7 @@ def test_it_plans_asks_tells_and_replays(
     server.close()
     assert run() == 0
     replayed = capsys.readouterr().out
-    assert replayed.partition("\n\n")[2] == shown.partition("\n\n")[2].partition("datasheet w")[0]
+    assert replayed == shown.partition("\n\n")[2].partition("datasheet w")[0]
 
 
 def test_a_plan_asks_nothing_and_a_replay_says_how_to_record(
@@ -99,12 +100,14 @@ def test_a_plan_asks_nothing_and_a_replay_says_how_to_record(
 ) -> None:
     assert run("--plan", "--items", "4", "--times", "3") == 0
     shown = capsys.readouterr().out
-    assert f"calls to be made: {4 * (3 + 4)} (0 are recorded)" in shown
+    assert f"{4 * (3 + 4)} calls, {4 * (3 + 4)} to be made" in shown
     assert re.search(r"cost: 0\.0\d+ to 0\.0\d+ USD", shown)
     assert run("--items", "4") == 3
     error = capsys.readouterr().err
-    assert "record it: judgesense ablate mine texts.suite.toml --items 4 --judge-mode record" in (
-        " ".join(error.split())
+    assert re.search(
+        r"record it: judgesense why texts.suite.toml --leave-out --items 4 --judge-mode record "
+        rf"\({4 * (6 + 4)} calls, cost: 0\.0\d+ to 0\.0\d+ USD\)",
+        " ".join(error.split()),
     )
     assert server.asked == []
 
@@ -122,9 +125,9 @@ def test_a_prompt_without_a_sentence_is_an_error_before_any_price(
 
 
 def test_more_items_keep_those_that_are_recorded(folder: Path, server: ChatServer) -> None:
-    assert run(*RECORD, "--items", "4", "--seed", "3") == 0
+    assert run(*RECORD, "--items", "4", "--judge-seed", "3") == 0
     before = len(server.asked)
-    assert run(*RECORD, "--items", "6", "--seed", "3") == 0
+    assert run(*RECORD, "--items", "6", "--judge-seed", "3") == 0
     # Two more items; for a second asking all six, or two of them; and all, where what is not
     # noticed is something else now.
     assert 2 * (6 + 4) <= len(server.asked) - before <= 2 * (6 + 4) + 2 * 6 + 3 * 6
@@ -140,7 +143,8 @@ def test_of_a_changed_prompt_what_changed_is_asked_again(
     assert run(*RECORD) == 0
     # All but the prompt without that sentence, which is the same as before; so it is without both.
     assert len(server.asked) == CALLS - N + AGAIN
-    assert f"calls to be made: {CALLS - N} ({N} are recorded;" in capsys.readouterr().out
+    # As many are asked with another request.
+    assert f"{CALLS} calls, {CALLS - N} to be made (" in capsys.readouterr().out
 
 
 def test_a_judges_own_prompt_is_the_one_that_is_taken_apart(
@@ -189,7 +193,7 @@ def test_sentences_that_say_the_same_are_named_and_not_dropped(
     server.close()
     assert run() == 0
     replayed = capsys.readouterr().out
-    assert replayed.partition("\n\n")[2] == shown.partition("\n\n")[2].partition("datasheet w")[0]
+    assert replayed == shown.partition("\n\n")[2].partition("datasheet w")[0]
 
 
 def test_a_recording_without_the_askings_together_drops_nothing(
@@ -205,9 +209,49 @@ def test_a_recording_without_the_askings_together_drops_nothing(
     capsys.readouterr()
     assert run() == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert "are not recorded; record it: judgesense ablate mine texts.suite.toml" in words
+    assert "are not recorded; record it: judgesense why texts.suite.toml --leave-out" in words
     assert "not asked together: keep them until" in words
     assert "drop" not in words
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["texts/ice/t1/ab/r1", "--leave-out"], "judgesense why texts --leave-out"),
+        (["texts.suite.toml"], "judgesense why texts.suite.toml --leave-out"),
+        (["texts.suite.toml", "--leave-out", "--by", "words"], "--by goes with a trial"),
+        (["texts/ice/t1/ab/r1", "--times", "3"], "--times goes with --leave-out"),
+    ],
+)
+def test_where_it_is_unclear_what_is_asked_both_forms_are_named(
+    folder: Path, words: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", *words]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert error in told
+    assert re.search(
+        r"judgesense why (TRIAL|texts/ice/t1/ab/r1|SUITE/ITEM/TEMPLATE/ORDER/rN)", told
+    )
+
+
+def test_it_has_the_numbers_of_the_command_where_it_is_asked_from_python(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*RECORD, "-o", "x.json") == 0
+    server.close()
+    capsys.readouterr()
+    assert run() == 0
+    answer = why("texts.suite.toml", leave_out=True)
+    assert capsys.readouterr().out == f"{answer}\n"
+    assert not answer.worse
+    sheet = json.loads((folder / "x.json").read_text("utf-8"))["judges"][0]
+    (table,) = (table for table in sheet["analyses"] if table["analysis"] == "sentences")
+    told = answer.to_dict()
+    assert json.loads(json.dumps(told["sentences"])) == table["rows"]
+    assert (told["judge"], told["suite"]) == ("mine", "texts-ablation")
+    assert told["notes"] == ["asked a second time, to be sure: without s03, s04"]
+    pytest.importorskip("pandas")
+    assert answer.to_dataframe()["text"].tolist() == [row["text"] for row in table["rows"]]
 
 
 @pytest.mark.parametrize(
@@ -228,9 +272,9 @@ def test_suites_without_one_prompt_to_take_apart_are_refused(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "sentences.suite.toml").write_text(project.ABLATION, "utf-8")
-    assert main(["ablate", "mine", "sentences.suite.toml"]) == 2
+    assert main(["why", "sentences.suite.toml", "--leave-out"]) == 2
     assert "name that one: texts; or run this one by pytest" in capsys.readouterr().err
-    assert main(["ablate", "mine", "ladder"]) == 2
+    assert main(["why", "ladder", "--leave-out"]) == 2
     assert "prompts of suite ladder cannot be taken apart" in capsys.readouterr().err
 
 

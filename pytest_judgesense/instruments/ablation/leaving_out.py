@@ -1,4 +1,4 @@
-"""``judgesense ablate JUDGE SUITE``: which sentences of a judge's prompt do anything.
+"""Which sentences of a judge's prompt do anything: what is asked, one step after the other.
 
 A sample of the suite's items is asked with the whole prompt several times, and once without each
 sentence; without those that may do something a second time. All that are not noticed are then left
@@ -9,96 +9,95 @@ with the same ones.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.datasheets.sections import tables_named
-from pytest_judgesense.errors import MissingRecording, UsageError
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.ablation.sent import texts_sent
 from pytest_judgesense.instruments.ablation.stimuli import (
     ABLATION,
-    TIMES,
     LeaveOneOut,
     LeftOutTogether,
     of_one_prompt,
 )
-from pytest_judgesense.instruments.ablation.tables import TABLE, prompt_lines
-from pytest_judgesense.registry import Services
+from pytest_judgesense.instruments.ablation.tables import TABLE
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.registry import LeaveOutSizes, LeaveOutStep
 from pytest_judgesense.stats.left_out import TOGETHER, WORTH_ASKING_AGAIN, most_answers
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.text.layout import indented
-
-_ITEMS: Final = 40
-_LEAST: Final = {"items": 2, "times": 2, "judge_seed": 0}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add judge, suite, and the size of the sample."""
-    parser.add_argument("judge", metavar="JUDGE", help="a declared judge, or provider:model")
-    text = "a suite by name, NAME@PRESET, or its file, whose items are asked"
-    parser.add_argument("suite", metavar="SUITE", help=text)
-    form: dict[str, Any] = {"type": int, "metavar": "N"}
-    text = f"how many items are drawn (default: {_ITEMS})"
-    parser.add_argument("--items", default=_ITEMS, help=text, **form)
-    text = f"how often each is asked with the whole prompt (default: {TIMES})"
-    parser.add_argument("--times", default=TIMES, help=text, **form)
+@dataclass(frozen=True)
+class _Leaving:
+    """A prompt on a sample of items, and what is left out of it by now.
+
+    Attributes:
+        source: the suite that has the items.
+    """
+
+    source: Suite
+    sizes: LeaveOutSizes
+    expand: LeaveOneOut
+
+    @property
+    def suite(self) -> Suite:
+        """What is asked."""
+        return ablation_of(self.source, self.sizes.items, self.sizes.seed, self.expand)
+
+    def asked_again(self, sheet: Datasheet) -> LeaveOutStep | None:
+        """What may do something is left out a second time, if anything may."""
+        twice = _worth_asking_again(sheet)
+        if not twice:
+            return self.left_out_together(sheet)
+        again = replace(self, expand=replace(self.expand, twice=twice))
+        note = f"asked a second time, to be sure: without {', '.join(sorted(twice))}"
+        return LeaveOutStep(again.suite, again.left_out_together, note)
+
+    def left_out_together(self, sheet: Datasheet) -> LeaveOutStep | None:
+        """What does nothing alone is left out together, and then groups of it."""
+        together = _to_leave_out(sheet, self.expand)
+        if not together:
+            return None
+        search = replace(self, expand=replace(self.expand, together=together))
+        return LeaveOutStep(
+            search.suite,
+            search.left_out_together,
+            unrecorded="sentences left out together are not recorded",
+        )
 
 
-def run(options: argparse.Namespace, services: Services) -> int:
-    """Print plan and price, ask, and print the prompt with what each sentence does."""
-    for name, least in _LEAST.items():
-        if (number := getattr(options, name)) < least:
-            raise UsageError(
-                f"--{name.replace('_', '-')} {number} is too small",
-                expected=f"a whole number, at least {least}",
-            )
-    (judge,) = services.judges([options.judge])
-    source = _source(services.suite(options.suite))
-    sent = texts_sent(judge, source, options.judge_cassettes)
-    expand = LeaveOneOut(options.times, sent)
-    suite = ablation_of(source, options.items, options.judge_seed, expand)
-    services.show(services.plan(judge, suite))
-    if options.plan or options.judge_mode == "record":
-        services.show(_further_calls(len(suite.items), len(suite.templates) - 1))
-    if options.plan:
-        return 0
-    how = f"record it: {_command(options)}"
-    sheet = services.measure(judge, suite, how)
-    if twice := _worth_asking_again(sheet):
-        words = f"asked a second time, to be sure: without {', '.join(sorted(twice))}"
-        services.show(indented(words, width=2))
-        expand = replace(expand, twice=twice)
-        suite = ablation_of(source, options.items, options.judge_seed, expand)
-        sheet = services.measure(judge, suite, how)
-    while together := _to_leave_out(sheet, expand):
-        expand = replace(expand, together=together)
-        suite = ablation_of(source, options.items, options.judge_seed, expand)
-        try:
-            sheet = services.measure(judge, suite, how)
-        except MissingRecording:
-            words = f"sentences left out together are not recorded; {how}"
-            services.show(indented(words, width=2))
-            break
-    for _, _, rows in tables_named(sheet, TABLE):
-        services.show(prompt_lines(rows))
-    return services.write(sheet)
+def begin(judge: JudgeSpec, source: Suite, cassettes: Path, sizes: LeaveOutSizes) -> LeaveOutStep:
+    """The whole prompt, and the prompt without each part, on a sample of the suite's items.
+
+    Args:
+        judge: with prompts of its own, they are taken apart in place of those of the suite.
+        source: the suite that has the items.
+        cassettes: the folder of the recordings, which have what a function sends.
+        sizes: of the sample.
+
+    Raises:
+        UsageError: the suite has no single prompt, or that of a function is not known.
+    """
+    sent = texts_sent(judge, _source(source), cassettes)
+    leaving = _Leaving(source, sizes, LeaveOneOut(sizes.times, sent))
+    return LeaveOutStep(leaving.suite, leaving.asked_again)
 
 
-def _further_calls(items: int, parts: int) -> Iterator[str]:
-    """What the answers may ask for beside the calls of the plan."""
+def further_calls(suite: Suite) -> Iterator[str]:
+    """What the answers on the suite of the first step may ask for beside its calls."""
+    items, parts = len(suite.items), len(suite.templates) - 1
     if parts:
         search = items * most_answers(parts)
-        yield f"  for what may do something, asked again: as many as {items * parts} calls more"
-        yield f"  for what does nothing alone, left out together: {TOGETHER * items} calls more"
+        yield f"for what may do something, asked again: as many as {items * parts} calls more"
+        yield f"for what does nothing alone, left out together: {TOGETHER * items} calls more"
         if search:
-            yield f"  for which of it does something together: as many as {search} calls more"
+            yield f"for which of it does something together: as many as {search} calls more"
 
 
 def _to_leave_out(sheet: Datasheet, expand: LeaveOneOut) -> tuple[LeftOutTogether, ...]:
@@ -182,15 +181,3 @@ def _sample(items: Sequence[Item], number: int, seed: int) -> list[Item]:
         return hashlib.sha256(f"{seed}/{item.id}".encode()).digest()
 
     return sorted(items, key=place)[:number]
-
-
-def _command(options: argparse.Namespace) -> str:
-    words = ["judgesense", "ablate", options.judge, options.suite]
-    for name, value, default in (
-        ("--items", options.items, _ITEMS),
-        ("--times", options.times, TIMES),
-        ("--judge-seed", options.judge_seed, 0),
-        ("--judge-cassettes", str(options.judge_cassettes), "cassettes"),
-    ):
-        words += [name, str(value)] if value != default else []
-    return f"{shlex.join(words)} --judge-mode record"

@@ -14,14 +14,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.asking.inquiry import Asking, Inquiry
 from pytest_judgesense.cassettes.exchange import CALL
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
-from pytest_judgesense.checks.prompt_path import PromptPath
-from pytest_judgesense.commands.flip import Flip
 from pytest_judgesense.errors import JudgeError, UsageError, listed
 from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.client import is_embedded
@@ -30,8 +27,10 @@ from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.throttle import Throttle
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import proof_of
+from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.terms import AskingTerms
-from pytest_judgesense.registry import Registry
+from pytest_judgesense.questions.why.flip import Flip
+from pytest_judgesense.questions.why.prompt_path import PromptPath
 from pytest_judgesense.stats.bisection import Hybrid
 from pytest_judgesense.suites.item import Item, item_id
 from pytest_judgesense.suites.suite import Suite, Template
@@ -130,9 +129,8 @@ class HybridAsker:
 def asking_hybrids(
     flip: Flip,
     path: PromptPath,
-    cassettes: Path,
+    place: Place,
     terms: AskingTerms,
-    registry: Registry,
     how_to_record: str,
 ) -> Iterator[HybridAsker]:
     """Ask hybrids within a block; at its end what was asked is recorded in order, and proven.
@@ -143,7 +141,7 @@ def asking_hybrids(
     """
     _refuse_added_part(flip, path)
     name, judge = _recording_of(flip, path), flip.judge
-    file = cassettes / judge.slug / f"{name}.jsonl"
+    file = place.cassettes / judge.slug / f"{name}.jsonl"
     with ExitStack() as stack:
         if terms.asks:
             stack.enter_context(recording_alone(file, Recorder.here()))
@@ -154,7 +152,7 @@ def asking_hybrids(
             how_to_record=how_to_record,
             throttle=Throttle(judge, 1, budget=terms.budget),
             session=SessionCalls(),
-            registry=registry,
+            registry=place.registry,
             proves=terms.asks,
             computes=is_embedded,
         )

@@ -206,7 +206,7 @@ def _refuse_several_columns(options: argparse.Namespace) -> None:
                 found=listed(named),
                 expected="one column for each field",
                 remedy="import once for each column, named by --judge, and join the logs by "
-                "judgesense merge",
+                "judgesense recordings join",
             )
 
 

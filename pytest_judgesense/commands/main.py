@@ -47,9 +47,7 @@ COMMANDS: Final = {
     "import": "turn foreign files into a judgment log or suite",
     "serve": "serve the embedded judge, or a model, on 127.0.0.1",
     "models": "fetch a language model to this machine",
-    "cassettes": "work with recordings",
-    "batch": "make calls with an OpenAI batch file (or vllm run-batch)",
-    "merge": "join cassettes, logs or datasheets of CI shards",
+    "recordings": "search recordings for secrets, join them, make them by batch files",
     "record": "record suites in shards, here or on a Ray cluster",
     "paper": "run the design of a published paper on your judges, with its tables",
     "plan": "calls, tokens, cost and power, before any call",
@@ -57,7 +55,11 @@ COMMANDS: Final = {
 }
 
 # What commands were called: by the old name, what to write now.
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {
+    "cassettes": "recordings check PATH...",
+    "merge": "recordings join PATH... -o PATH",
+    "batch": "recordings batch export SUITE -o FILE",
+}
 
 
 class _Parser(argparse.ArgumentParser):

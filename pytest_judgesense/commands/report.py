@@ -29,8 +29,6 @@ from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.earlier.baseline import is_baseline, read_measured
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files.foreign_results import without_common_value
-from pytest_judgesense.files.limits import json_value
-from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.files.output import Outputs, write_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.calibration import calibration_of
@@ -38,7 +36,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_from
+from pytest_judgesense.report.datasheet_file import datasheet_from, datasheet_object
 from pytest_judgesense.report.history import DatedDatasheet, in_order
 from pytest_judgesense.report.log import log_lines, read_log, read_placed_log
 from pytest_judgesense.report.markdown import badge
@@ -496,12 +494,3 @@ def _have(lines: Iterable[Any], names: Iterable[str]) -> bool:
         isinstance(line, dict) and all(isinstance(line.get(name), str) for name in names)
         for line in lines
     )
-
-
-def datasheet_object(path: Path) -> dict[str, Any]:
-    """The JSON object of a datasheet; raises a `LogError` if there is none."""
-    with LogError.instead_of((OSError, ValueError), f"the datasheet {path} cannot be read"):
-        value = json_value(read_text(path))
-    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
-        raise LogError(f"{path} is not a datasheet", expected=f"a JSON object with schema {SCHEMA}")
-    return value

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
@@ -34,7 +35,10 @@ from pytest_judgesense.datasheets.datasheet import (
     state_of,
     wall_clock_s,
 )
+from pytest_judgesense.errors import LogError
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing, NewWordings
+from pytest_judgesense.files.limits import json_value
+from pytest_judgesense.files.opening import read_text
 
 SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
@@ -419,6 +423,15 @@ def estimate_from(value: Mapping[str, Any]) -> Estimate:
 def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a frozen value, which JSON holds lists of."""
     return {name: tuple(item) if isinstance(item, list) else item for name, item in value.items()}
+
+
+def datasheet_object(path: Path) -> dict[str, Any]:
+    """The JSON object of a datasheet; raises a `LogError` if there is none."""
+    with LogError.instead_of((OSError, ValueError), f"the datasheet {path} cannot be read"):
+        value = json_value(read_text(path))
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        raise LogError(f"{path} is not a datasheet", expected=f"a JSON object with schema {SCHEMA}")
+    return value
 
 
 def datasheet_from(value: Mapping[str, Any]) -> Datasheet:

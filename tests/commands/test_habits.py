@@ -66,11 +66,11 @@ UNKNOWN = [
     "lint none.suite.toml",
     *(f"import {kind} none -o out" for kind in BUILT_IN.importers),
     "models get none",
-    "cassettes check none.jsonl",
-    "cassettes check none",
-    "merge none.json -o out.json",
-    "merge none.jsonl -o out.jsonl",
-    "merge none -o out",
+    "recordings check none.jsonl",
+    "recordings check none",
+    "recordings join none.json -o out.json",
+    "recordings join none.jsonl -o out.jsonl",
+    "recordings join none -o out",
     "power none",
     "power none.suite.toml",
     "try none.txt other.txt --suite none",
@@ -96,8 +96,8 @@ ASKING = [
     "plan {}",
     "power {}",
     "record {}",
-    "batch export --judge-suite {} -o out",
-    "batch import none.jsonl --judge-suite {}",
+    "recordings batch export {} -o out",
+    "recordings batch import {} none.jsonl",
 ]
 UNKNOWN += [
     f"{command.format(suite)} {' '.join(JUDGE)}"

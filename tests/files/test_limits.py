@@ -25,7 +25,6 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.earlier.baseline import read_measured
 from pytest_judgesense.errors import (
     BodyTooLarge,
@@ -52,6 +51,7 @@ from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import OPENAI
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.questions.place import pythonpath
+from pytest_judgesense.report.datasheet_file import datasheet_object
 from pytest_judgesense.report.log import read_log
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
@@ -121,7 +121,7 @@ def test_a_line_is_read_up_to_its_limit(tmp_path: Path, monkeypatch: pytest.Monk
         assert caught.value.what == f"{path}:1: the line is too long"
         assert caught.value.expected == f"at most line_bytes = {size - 1}"
         assert f"set JUDGESENSE_LIMITS=line_bytes={2 * (size - 1)}" in caught.value.remedy
-    assert main(["merge", str(log), "-o", str(tmp_path / "out.jsonl")]) == 3
+    assert main(["recordings", "join", str(log), "-o", str(tmp_path / "out.jsonl")]) == 3
 
 
 def test_no_line_is_recorded_that_could_not_be_read(

@@ -237,7 +237,7 @@ def test_what_pytest_would_refuse_is_not_paid_for(
     )
     given = {
         "record": ["record", str(suite)],
-        "batch export": ["batch", "export", "-o", "requests.jsonl", "--judge-suite", str(suite)],
+        "batch export": ["recordings", "batch", "export", str(suite), "-o", "requests.jsonl"],
     }
     assert main([*given[command], "--judge-name", "mine"]) == 3
     out, err = capsys.readouterr()

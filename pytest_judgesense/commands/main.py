@@ -45,8 +45,7 @@ COMMANDS: Final = {
     "equivalence": "ask a judge whether templates ask the same",
     "label": "label items on a page, or have a judge label them",
     "import": "turn foreign files into a judgment log or suite",
-    "serve": "serve the embedded judge, or a model, on 127.0.0.1",
-    "models": "fetch a language model to this machine",
+    "serve": "serve the embedded judge, or a model, on 127.0.0.1; fetch a model",
     "recordings": "search recordings for secrets, join them, make them by batch files",
     "record": "record suites in shards, here or on a Ray cluster",
     "paper": "run the design of a published paper on your judges, with its tables",
@@ -56,6 +55,7 @@ COMMANDS: Final = {
 
 # What commands were called: by the old name, what to write now.
 RENAMED: Final[dict[str, str]] = {
+    "models": "serve --get NAME, or serve --list",
     "cassettes": "recordings check PATH...",
     "merge": "recordings join PATH... -o PATH",
     "batch": "recordings batch export SUITE -o FILE",

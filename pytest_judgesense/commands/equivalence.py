@@ -19,8 +19,8 @@ from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.commands.live_calls import add_terms, terms_of
 from pytest_judgesense.commands.options import add_judge, add_suite, place_of, show
-from pytest_judgesense.commands.suite_file import toml_text
 from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.files.toml_text import toml_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts

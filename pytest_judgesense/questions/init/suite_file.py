@@ -5,12 +5,12 @@ A bar is the strictest of a few round numbers that an error-free judge clears wi
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.checks.reach import can_clear, default_limit
+from pytest_judgesense.files.toml_text import toml_key, toml_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.bar import NO_REGRESSION
 from pytest_judgesense.measures.definition import Measure
@@ -232,24 +232,6 @@ def _long(value: Any) -> str:
     """A text of several lines as TOML, to the letter; anything else in one line."""
     long = isinstance(value, str) and "\n" in value and "'''" not in value
     return f"'''\n{value}'''" if long and _LITERAL.fullmatch(value) else toml_text(value)
-
-
-def toml_text(value: Any) -> str:
-    """A text, a number, a list or a table as TOML writes it in one line."""
-    if isinstance(value, Mapping):
-        return (
-            "{ "
-            + ", ".join(f"{toml_key(key)} = {toml_text(inner)}" for key, inner in value.items())
-            + " }"
-        )
-    if isinstance(value, list):
-        return f"[{', '.join(map(toml_text, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def toml_key(name: str) -> str:
-    """A key as TOML writes it."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)
 
 
 def judge_table(name: str, comments: Sequence[str], settings: Mapping[str, Any]) -> str:

@@ -276,7 +276,7 @@ def project(port: int, path: str = "good") -> dict[str, bytes | str | None]:
 READ: Final = (
     ("judgesense", "report", "l.jsonl", *(f"--output={name}" for name in OUTPUTS)),
     ("judgesense", "compare", "l.jsonl", "l.jsonl"),
-    ("judgesense", "merge", "l.jsonl", "l.jsonl", "-o", "m.jsonl"),
+    ("judgesense", "recordings", "join", "l.jsonl", "l.jsonl", "-o", "m.jsonl"),
 )
 LINT: Final = (
     ("judgesense", "plan", "--lint", "toy.suite.toml"),
@@ -286,15 +286,18 @@ LINT: Final = (
 )
 TAPES: Final = (
     session("replay"),
-    ("judgesense", "cassettes", "check", "cassettes"),
-    ("judgesense", "merge", "cassettes/mine/toy.jsonl", "-o", "m.jsonl"),
+    ("judgesense", "recordings", "check", "cassettes"),
+    ("judgesense", "recordings", "join", "cassettes/mine/toy.jsonl", "-o", "m.jsonl"),
 )
 TAPE: Final = "cassettes/mine/toy.jsonl"
 GENERATE: Final = (
     *("judgesense", "debates", "generate", "--debater=mine", "--debater=other"),
     *("--topics=topics.jsonl", "-o=debates.jsonl"),
 )
-EXPORT: Final = ("judgesense", "batch", "export", "--judge-name=mine", "-o=requests.jsonl")
+EXPORT: Final = (
+    *("judgesense", "recordings", "batch", "export"),
+    *("toy.suite.toml", "--judge-name=mine", "-o=requests.jsonl"),
+)
 
 DEBATE: Final = """schema = "judgesense/suite/1"
 name = "debate"
@@ -386,7 +389,7 @@ def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR
     for name, text in (("lists", "[" * 100_000), ("objects", '{"a":' * 100_000)):
         files = {"l.jsonl": f"{log}{text}\n", "d.json": text}
         steps = (*READ, ("judgesense", "compare", "d.json", "d.json"))
-        steps += (("judgesense", "merge", "d.json", "d.json", "-o", "e.json"),)
+        steps += (("judgesense", "recordings", "join", "d.json", "d.json", "-o", "e.json"),)
         yield Case(f"12 log: nested {name}", files, steps)
         yield played(f"nested {name}", "12", f"{tape}{text}\n")
         suite = {**base, "toy.jsonl": f"{ITEMS}{text}\n"}
@@ -455,7 +458,7 @@ READING: Final = (
     *LINT[:3],
     ("judgesense", "plan", "toy.suite.toml", "--judge-name", "mine"),
     *READ,
-    ("judgesense", "cassettes", "check", "cassettes"),
+    ("judgesense", "recordings", "check", "cassettes"),
     ("judgesense", "explain", "jss"),
     ("judgesense", "import", "table", "t.csv", "-o=t.jsonl", "--map=item=id", "--map=verdict=v"),
 )
@@ -496,7 +499,7 @@ def _branches(base: Mapping[str, bytes | str | None], good: Mapping[str, str]) -
         yield Case(f"16 project: {name}", {**base, "pyproject.toml": text}, LINT[:1])
     merged = [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 8)]
     bomb = "\n".join(["a0: &a0 {k: v}", *merged, "interactions: []", "version: 1", ""])
-    check = ("judgesense", "cassettes", "check", "cassettes")
+    check = ("judgesense", "recordings", "check", "cassettes")
     yield Case("16 yaml: merge keys", {"cassettes/c.yaml": bomb}, (check,))
     request = {"method": "POST", "uri": "http://h/v1", "body": "{}", "headers": {}}
     request["headers"] = {"x-api-key": ["bearer" + " " * 60_000 + "\u00e9"]}
@@ -668,7 +671,7 @@ def _datasheet(draw: Draw) -> Case:
     files = {"d.json": edited(draw.good["out.json"], chance)}
     files["b.json"] = edited(draw.good["base.json"], chance)
     compared = [("judgesense", "compare", name, name) for name in files]
-    merged = ("judgesense", "merge", "d.json", "d.json", "-o", "e.json")
+    merged = ("judgesense", "recordings", "join", "d.json", "d.json", "-o", "e.json")
     return Case("datasheet", files, (*compared, merged))
 
 
@@ -705,9 +708,9 @@ def _batch(draw: Draw) -> Case:
     files = {**project(draw.port), "r.jsonl": edited(results, chance)}
     if chance.random() < 0.2:
         files = draw.one_of({**files, "r.jsonl": results}, "toy.suite.toml", "toy.jsonl")
-    named = ("--judge-name=mine", "--judge-suite=toy.suite.toml")
-    steps = (("judgesense", "batch", "import", "r.jsonl", *named), session("replay"))
-    return Case("batch", files, (*steps, ("judgesense", "batch", "export", *named, "-o=q.jsonl")))
+    batch, named = ("judgesense", "recordings", "batch"), ("toy.suite.toml", "--judge-name=mine")
+    steps = ((*batch, "import", *named, "r.jsonl"), session("replay"))
+    return Case("batch", files, (*steps, (*batch, "export", *named, "-o=q.jsonl")))
 
 
 def _debated(port: int, path: str) -> dict[str, bytes | str | None]:
@@ -834,7 +837,7 @@ def _merged_under_lock(tape: str) -> str | None:
         os._exit(0)
     try:
         os.read(ready, 1)
-        code = main(["merge", "a.jsonl", "goal.jsonl", "-o", "goal.jsonl"])
+        code = main(["recordings", "join", "a.jsonl", "goal.jsonl", "-o", "goal.jsonl"])
     finally:
         os.kill(holder, signal.SIGKILL)
         os.waitpid(holder, 0)

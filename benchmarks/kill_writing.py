@@ -68,11 +68,11 @@ for number in range(first, first + 300):
     print(f"i{number}", flush=True)
 """,
     "merge": """
-from pytest_judgesense.commands.merge import merge
+from pytest_judgesense.questions.recordings.joining import JoinQuestion
 begin()
 for number in range(first, first + 300):
     halves = [file.with_name("a.jsonl"), file.with_name("b.jsonl")]
-    merge([*halves, file] if file.exists() else halves, file)
+    JoinQuestion((*halves, file) if file.exists() else tuple(halves), file).answer()
     print(f"i{number}", flush=True)
 """,
 }

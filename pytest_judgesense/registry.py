@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
+    from pytest_judgesense.files.import_options import ImportOptions
     from pytest_judgesense.judges.simulated.observer import Skill
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
@@ -155,15 +156,14 @@ class Importer(NamedTuple):
     """A format of foreign files, as ``judgesense import`` names it.
 
     Attributes:
-        read: from the options of ``judgesense import``: its ``path``, and ``map``, ``value``,
-            ``judge`` and the others that say how a file is read.
+        read: what the options of an import name and say.
         written: from cells, and suites that hold their items, to such files, if ``judgesense report
             --export`` writes them.
         option: where it is given, this one reads in place of that of another kind with this name.
     """
 
     name: str
-    read: Callable[[Namespace], Imported | ImportedSuite]
+    read: Callable[[ImportOptions], Imported | ImportedSuite]
     written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
     option: str = ""
 

@@ -22,7 +22,7 @@ suites=(
     ladder-fine ladder@quick criterion@quick
 )
 
-judgesense models get smollm2-135m
+judgesense serve --get smollm2-135m
 record smollm2-135m "${suites[@]}" probe@quick rubric
 record smollm2-135m-free-text vacuum@quick
 for paper in jss datasheet; do

@@ -283,7 +283,8 @@ def _commands(folder: Path, *lines: str) -> None:
 
 def commands_on_logs(text: str) -> None:
     lines = ("report {l.jsonl} -o {o.json}", "compare {l.jsonl} {l.jsonl}")
-    lines += ("merge {l.jsonl} {l.jsonl} -o {m.jsonl}", "correct {l.jsonl} --labels {l.jsonl}")
+    lines += ("recordings join {l.jsonl} {l.jsonl} -o {m.jsonl}",)
+    lines += ("correct {l.jsonl} --labels {l.jsonl}",)
     lines += ("panel {l.jsonl} -o {p.md}", "migrate {l.jsonl} {l.jsonl} coherence")
     lines += ("correct {l.jsonl} --calibration {l.jsonl} --same model,prompt,settings,form",)
     _file(text, "l.jsonl", lambda path: _commands(path.parent, *lines))
@@ -299,7 +300,7 @@ def commands_on_suites(text: str) -> None:
 
 
 def commands_on_recordings(text: str) -> None:
-    commands = ["cassettes check {c.jsonl}", "merge {c.jsonl} -o {m.jsonl}"]
+    commands = ["recordings check {c.jsonl}", "recordings join {c.jsonl} -o {m.jsonl}"]
     _file(text, "c.jsonl", lambda path: _commands(path.parent, *commands))
 
 
@@ -311,7 +312,7 @@ def foreign_files(text: str) -> None:
         line = f"import {kind} {{{name}}} -o {{out}}{more}"
         _file(text, name, lambda path, line=line: _commands(path.parent, line))  # type: ignore[misc]
     for name in ("v.yaml", "v.json"):
-        _file(text, name, lambda path: _commands(path.parent, f"cassettes check {{{path.name}}}"))
+        _file(text, name, lambda path: _commands(path.parent, f"recordings check {{{path.name}}}"))
 
 
 _ASKING: Final = "--judge-name embedded:clean --judge-cassettes {tapes} --judge-mode record"
@@ -337,13 +338,13 @@ def batch_results(text: str) -> None:
     def run(path: Path) -> None:
         (path.parent / "toy.suite.toml").write_text(SUITE)
         (path.parent / "toy.jsonl").write_text(_ITEM)
-        named = "--judge-name openai:m --judge-suite {toy.suite.toml} --judge-cassettes {tapes}"
-        export = f"batch export {named} -o {{q.jsonl}}"
+        named = "{toy.suite.toml} --judge-name openai:m --judge-cassettes {tapes}"
+        export = f"recordings batch export {named} -o {{q.jsonl}}"
         _commands(path.parent, export)
         asked = json.loads((path.parent / "q.jsonl").read_text().partition("\n")[0])
         _, _, digest = asked["custom_id"].partition("#")
         path.write_text(path.read_text("utf-8", "replace").replace("{digest}", digest), "utf-8")
-        _commands(path.parent, f"batch import {{r.jsonl}} {named}", export)
+        _commands(path.parent, f"recordings batch import {named} {{r.jsonl}}", export)
 
     _file(text, "r.jsonl", run)
 

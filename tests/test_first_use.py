@@ -153,7 +153,7 @@ def test_nothing_comes_from_the_checkout(folder: Folder) -> None:
                 "  FAIL pairs: the position decides 90 of 90 comparisons",
             ],
             id="positional",
-            # The same is in the gate with the checkout (tests/commands/test_init_function.py).
+            # The gate has the same with the checkout: tests/questions/init/test_from_function.py.
             marks=pytest.mark.long,
         ),
     ],

@@ -522,7 +522,9 @@ def _missing_recording(
     missing_clusters = {trial.cluster for trial, _ in missing}
     recorded_clusters = {trial.cluster for trial in planned if trial.id not in ids}
     if recorded_clusters and missing_clusters.isdisjoint(recorded_clusters):  # as in shards
-        how_to_record += f"\n{' ' * 12}if this is a shard: join all first, by judgesense merge"
+        how_to_record += (
+            f"\n{' ' * 12}if this is a shard: join all first, by judgesense recordings join"
+        )
     if to_carry:
         how_to_record += (
             f"\n{' ' * 12}without a call for {to_carry} of them: recorded trials that nobody plans "

@@ -50,7 +50,7 @@ _HELP: Final = {
     "judge-verify N": "with --judge-mode live: replay, ask N recorded trials of each judge and "
     "suite again, and report what changed",
     "judge-shard I/N": "record the I-th of N shards of each suite and decide no check: "
-    "`judgesense merge` joins the recordings of all N",
+    "`judgesense recordings join` joins the recordings of all N",
     "judge-save-live DIR": "record the calls of live mode in this folder",
 }
 _NUMBERS: Final = {"N": "int"} | dict.fromkeys(("SHARE", "USD", "DAYS", "SECONDS", "A"), "float")

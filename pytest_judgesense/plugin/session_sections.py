@@ -134,7 +134,7 @@ class SessionSections:
             folder = settings.save_live or settings.cassettes
             yield f"recorded in {folder}: a part, no check was decided. When all shards are there:"
             folders = "OTHER-FOLDERS " * (settings.shard[1] > 1)
-            yield f"  judgesense merge {shlex.quote(str(folder))} {folders}-o cassettes"
+            yield f"  judgesense recordings join {shlex.quote(str(folder))} {folders}-o cassettes"
 
     def _lines_on_baseline(self) -> Iterator[str]:
         """What a baseline of the command line says where no check fails for it.

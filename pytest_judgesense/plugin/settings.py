@@ -213,8 +213,8 @@ def _refuse_measuring_of_a_shard(settings: Settings) -> None:
             f"{shard} records a part of each suite, and --judge-mode is {settings.mode}"
             f"{'' if settings.mode == 'replay' else ' and keeps nothing of it'}; expected "
             "--judge-mode record, or live with --judge-save-live. To measure, join the recordings "
-            "of all shards (`judgesense merge SHARD... -o cassettes`) and replay them without "
-            "--judge-shard"
+            "of all shards (`judgesense recordings join SHARD... -o cassettes`) and replay them "
+            "without --judge-shard"
         )
     files = {"datasheet": settings.datasheets, "save-baseline": settings.save_baseline}
     files["history"] = settings.history

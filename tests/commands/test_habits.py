@@ -66,12 +66,12 @@ UNKNOWN = [
     "plan --lint none.suite.toml",
     "plan --lint coherence@none",
     *(f"import {kind} none -o out" for kind in BUILT_IN.importers),
-    "models get none",
-    "cassettes check none.jsonl",
-    "cassettes check none",
-    "merge none.json -o out.json",
-    "merge none.jsonl -o out.jsonl",
-    "merge none -o out",
+    "serve --get none",
+    "recordings check none.jsonl",
+    "recordings check none",
+    "recordings join none.json -o out.json",
+    "recordings join none.jsonl -o out.jsonl",
+    "recordings join none -o out",
     "plan none",
     "plan none.suite.toml",
     "try none.txt other.txt --suite none",
@@ -96,8 +96,8 @@ ASKING = [
     "label {} -o out",
     "plan {}",
     "record {}",
-    "batch export --judge-suite {} -o out",
-    "batch import none.jsonl --judge-suite {}",
+    "recordings batch export {} -o out",
+    "recordings batch import {} none.jsonl",
 ]
 UNKNOWN += [
     f"{command.format(suite)} {' '.join(JUDGE)}"
@@ -121,9 +121,8 @@ def test_a_name_or_a_file_that_is_not_there_is_a_wrong_command(
 
 
 def test_every_command_that_reads_stands_in_the_table() -> None:
-    # `serve` serves, `models list` lists, `paper` runs built-in suites: none is given the name of a
-    # file that it reads.
-    without = {"serve", "models list", "paper"}
+    # It runs built-in suites, and is not given the name of a file that it reads.
+    without = {"paper"}
     commands = {
         name.removeprefix("judgesense ")
         for name, parser in PARSERS.items()
@@ -151,7 +150,7 @@ def test_a_file_that_cannot_be_read_is_broken(
     ("line", "completed"),
     [
         ("judgesense pl", ["plan"]),
-        ("judgesense models ", ["--help", "-h", "get", "list"]),
+        ("judgesense recordings ", ["--help", "-h", "batch", "check", "join"]),
         ("judgesense plan --judge-n", ["--judge-name"]),
         ("judgesense import table x.csv --valu", ["--value"]),
         ("judgesense label --judge-mode re", ["record", "replay"]),

@@ -86,10 +86,12 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
         ),
         ("report log.jsonl -o out.json -o out.html", "judge mine"),
         ("import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote", "2 judg"),
-        pytest.param("cassettes check cassettes", "0 secrets in 1 files", marks=pytest.mark.long),
+        pytest.param("recordings check cassettes", "0 secrets in 1 files", marks=pytest.mark.long),
         ("compare log.jsonl log.jsonl", "judge mine"),
         pytest.param("explain jss", "JSS", marks=pytest.mark.long),
-        pytest.param("merge log.jsonl -o both.jsonl", "both.jsonl", marks=pytest.mark.long),
+        pytest.param(
+            "recordings join log.jsonl -o both.jsonl", "both.jsonl", marks=pytest.mark.long
+        ),
     ],
 )
 def test_a_command_that_looks_at_a_branch_runs_none_of_its_code(

@@ -121,7 +121,7 @@ def test_a_line_is_read_up_to_its_limit(tmp_path: Path, monkeypatch: pytest.Monk
         assert caught.value.what == f"{path}:1: the line is too long"
         assert caught.value.expected == f"at most line_bytes = {size - 1}"
         assert f"set JUDGESENSE_LIMITS=line_bytes={2 * (size - 1)}" in caught.value.remedy
-    assert main(["merge", str(log), "-o", str(tmp_path / "out.jsonl")]) == 3
+    assert main(["recordings", "join", str(log), "-o", str(tmp_path / "out.jsonl")]) == 3
 
 
 def test_no_line_is_recorded_that_could_not_be_read(

@@ -288,14 +288,14 @@ def test_a_stopped_recording_is_joined_with_others(
     note = stopped(long)
     monkeypatch.chdir(long.path)
     (long.path / "other" / "mine").mkdir(parents=True)
-    assert main(["merge", "cassettes", "other", "-o", "joined"]) == 0
+    assert main(["recordings", "join", "cassettes", "other", "-o", "joined"]) == 0
     assert (long.path / "joined/mine/parity.stopped.json").read_bytes() == note
     long.run("parity.suite.toml", "--judge-cassettes", "joined").assert_outcomes(passed=1)
     # Two that say different things are not joined.
     shutil.copytree(long.path / "cassettes", long.path / "other", dirs_exist_ok=True)
     said = note.replace(b'"look": ', b'"look": 1')
     (long.path / "other/mine/parity.stopped.json").write_bytes(said)
-    assert main(["merge", "cassettes", "other", "-o", "again"]) == 2
+    assert main(["recordings", "join", "cassettes", "other", "-o", "again"]) == 2
     assert not (long.path / "again").exists()
 
 

@@ -402,7 +402,7 @@ def test_label_refuses_host_and_files(
 def test_a_batch_file_is_not_made_of_files_from_outside(
     here: Path, proxy: Endpoint, private: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    export = ["batch", "export", "--judge-name", "mine", "--judge-suite", SUITE, "-o", "out.jsonl"]
+    export = ["recordings", "batch", "export", SUITE, "--judge-name", "mine", "-o", "out.jsonl"]
     prompt = f"{{ file = '{private / 'notes.txt'}' }}"
     declare(here, proxy.url, f"prompts = {{ paraphrases = [{prompt}, {prompt}] }}")
     code, error = told(capsys, *export)

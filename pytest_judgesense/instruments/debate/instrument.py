@@ -22,12 +22,13 @@ from pytest_judgesense.registry import Command, Importer, Instrument, Logged, Se
 
 if TYPE_CHECKING:
     from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
+    from pytest_judgesense.files.import_options import ImportOptions
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.suites.suite import Suite
 
 
 # Foreign files and models that debate: few sessions have either.
-def _imported_judgebench(options: Namespace) -> Imported:
+def _imported_judgebench(options: ImportOptions) -> Imported:
     from pytest_judgesense.instruments.debate.judgebench import imported
 
     return imported(options)
@@ -39,7 +40,7 @@ def _exported_judgebench(cells: Sequence[Cell], suites: Sequence[Suite]) -> Expo
     return exported(cells, suites)
 
 
-def _imported_debates(options: Namespace) -> ImportedSuite:
+def _imported_debates(options: ImportOptions) -> ImportedSuite:
     from pytest_judgesense.instruments.debate.debates import imported_debates
 
     return imported_debates(options)

@@ -9,7 +9,6 @@ are read. What the words of two candidates name where these changed places is sa
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -35,6 +34,7 @@ from pytest_judgesense.files.foreign_results import (
     slug,
     without_common_value,
 )
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.synonyms import candidates_among, column_of
 from pytest_judgesense.instruments.paraphrase.candidates import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
@@ -69,7 +69,7 @@ _MOST_SHOWN: Final = 12
 _ANSWERS: Final = ("verdict", "label")
 
 
-def imported_table(options: Namespace) -> Imported:
+def imported_table(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import table`` reads."""
     return read_table(
         options.path,

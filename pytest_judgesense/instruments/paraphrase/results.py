@@ -17,7 +17,6 @@ label names the sides of the first game. A pair becomes an item, a game a presen
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +35,7 @@ from pytest_judgesense.files.foreign_results import (
     read_rows,
     slug,
 )
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
@@ -78,7 +78,7 @@ def all_rows(path: Path) -> list[Row]:
     return [row for file in files for row in read_rows(file)]
 
 
-def imported_llmbar(options: Namespace) -> Imported:
+def imported_llmbar(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import llmbar`` reads."""
     judgments = read_llmbar(options.path, reparse=options.reparse, variants=options.variant)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
@@ -174,7 +174,7 @@ def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bo
     return Judgment(trial, judge, outcome, reply=text)
 
 
-def imported_games(options: Namespace) -> Imported:
+def imported_games(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import games`` reads."""
     return read_games(all_rows(options.path), options.suite or options.path.stem)
 

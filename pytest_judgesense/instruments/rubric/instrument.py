@@ -34,12 +34,11 @@ from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE
 from pytest_judgesense.registry import FirstCheck, FirstSuite, Importer, Instrument
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from pytest_judgesense.files.foreign_results import Imported
+    from pytest_judgesense.files.import_options import ImportOptions
 
 
-def _imported_grades(options: Namespace) -> Imported:
+def _imported_grades(options: ImportOptions) -> Imported:
     from pytest_judgesense.instruments.rubric.foreign_grades import imported_grades
 
     return imported_grades(options)

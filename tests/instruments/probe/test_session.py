@@ -217,7 +217,9 @@ def test_shards_and_an_early_stop_edit_the_same_sides(project: pytest.Pytester) 
     for shard in ("1/2", "2/2"):
         forked(project, "mine.suite.toml", "--judge-mode", "record", "--judge-shard", shard,
                "--judge-cassettes", f"shard{shard[0]}")  # fmt: skip
-    merged = run("judgesense", "merge", "shard1", "shard2", "-o", "b", cwd=project.path)
+    merged = run(
+        "judgesense", "recordings", "join", "shard1", "shard2", "-o", "b", cwd=project.path
+    )
     assert merged.returncode == 0, merged.stderr
     forked(project, *whole, "merged.json", "--judge-cassettes", "b")
     measures = [numbers(project.path / name) for name in ("whole.json", "merged.json")]

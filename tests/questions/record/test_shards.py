@@ -33,6 +33,7 @@ from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES
+from pytest_judgesense.questions.record.question import RecordQuestion
 from pytest_judgesense.questions.record.ray_tasks import RayTasks
 from pytest_judgesense.questions.record.shards import Job, JobResult, Processes, run_job
 from pytest_judgesense.suites.builtin import builtin_suites
@@ -203,6 +204,29 @@ def test_the_command_records_and_says_what_it_did(
     assert main([*given[:-1], "0"]) == 2
 
 
+def test_a_plan_asks_nothing_and_the_answer_counts_what_was_recorded(
+    server: FastServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job_of(server)
+    Path("pyproject.toml").write_text(
+        f'[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "m-1"\n'
+        f'base_url = "{server.base_url}"\nprices = {{ prompt = 1.0, completion = 2.0 }}\n'
+    )
+    # Without a name it is the one that the project declares.
+    question = RecordQuestion(("parity.suite.toml",), shards=2)
+    assert question.plan().parts[0].quote.to_make == TRIALS
+    assert main(["record", "parity.suite.toml", "--plan"]) == 0
+    assert capsys.readouterr().out == f"{chr(10).join(question.plan().lines())}\n"
+    assert server.asked == []
+
+    answer = question.answer()
+    assert answer.complete
+    told = answer.to_dict()
+    assert (told["trials"], told["recorded"], told["requests"]) == (TRIALS, TRIALS, TRIALS)
+    assert len(server.asked) == TRIALS
+    assert question.plan().parts[0].quote.to_make == 0
+
+
 @pytest.mark.long
 def test_errors_of_workers_name_the_files_that_last() -> None:
     """A function without requests is not run for what is recorded: those replies are to go."""
@@ -237,7 +261,7 @@ def test_what_pytest_would_refuse_is_not_paid_for(
     )
     given = {
         "record": ["record", str(suite)],
-        "batch export": ["batch", "export", "-o", "requests.jsonl", "--judge-suite", str(suite)],
+        "batch export": ["recordings", "batch", "export", str(suite), "-o", "requests.jsonl"],
     }
     assert main([*given[command], "--judge-name", "mine"]) == 3
     out, err = capsys.readouterr()

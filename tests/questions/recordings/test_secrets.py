@@ -1,4 +1,4 @@
-"""``judgesense cassettes check`` as a process, on recordings of this project and of others."""
+"""``judgesense recordings check`` as a process, on recordings of this project and of others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HIDDEN = "hQ5rVb81nXcW0yTd"
 def check(*paths: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     variables = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     return processes.run(
-        "judgesense", "cassettes", "check", *paths, environment=variables | environ
+        "judgesense", "recordings", "check", *paths, environment=variables | environ
     )
 
 
@@ -143,5 +143,5 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path: Path) 
 
 
 def test_the_shipped_recordings_are_clean() -> None:
-    folder = Path(__file__).parents[2] / "cassettes" / "clean"
+    folder = Path(__file__).parents[3] / "cassettes" / "clean"
     assert check(folder / "vacuum.jsonl", folder / "coherence.jsonl").returncode == 0

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.init import start
-from pytest_judgesense.commands.installing import MISSING, installs, step_of
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.questions.init.beginnings import start
+from pytest_judgesense.questions.init.installing import MISSING, installs, step_of
 
 PIP = "python -m pip install "
 

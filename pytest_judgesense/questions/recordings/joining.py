@@ -1,13 +1,13 @@
-"""``judgesense merge``: the cassettes, judgment logs or datasheets of several machines in one."""
+"""The cassettes, judgment logs or datasheets of several machines in one."""
 
 from __future__ import annotations
 
-import argparse
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pytest_judgesense.asking.stopping_point import STOPPED
 from pytest_judgesense.cassettes.exchange import Exchange
@@ -18,6 +18,7 @@ from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.files.limits import json_value, numbered_lines
 from pytest_judgesense.files.opening import open_text, read_text
 from pytest_judgesense.files.output import write_text
+from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.report.datasheet_file import datasheet_object
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_line, read_log
@@ -25,73 +26,103 @@ from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.trial import Design, Judgment
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the source files and the target."""
-    parser.add_argument("sources", nargs="+", type=Path, metavar="PATH", help="files, or folders")
-    parser.add_argument(
-        "-o", "--output", required=True, type=Path, metavar="PATH", help="what to write"
-    )
+@dataclass(frozen=True)
+class JoinQuestion:
+    """Files of one kind, or folders: files with the same relative path are joined.
 
-
-def run(options: argparse.Namespace) -> list[str]:
-    """Join the files, or folders of them."""
-    return merge(options.sources, options.output)
-
-
-def merge(sources: Sequence[Path], target: Path) -> list[str]:
-    """Join files of one kind, or folders: files with the same relative path are joined.
-
-    All files are read before the first is written, and only sources are overwritten. Returns lines
-    that name the written files.
+    Attributes:
+        sources: cassettes, judgment logs or datasheets; or folders of them.
+        target: what they become, a file or a folder.
     """
-    if missing := [str(path) for path in sources if not path.exists()]:
-        raise UsageError(
-            f"{listed(missing)}: there is no such file or folder",
-            expected="files of one kind, or folders",
-            remedy="name those that exist; a shard without clusters records none",
-        )
-    groups: dict[Path, list[Path]] = defaultdict(list)
-    files = [path for path in sources if not path.is_dir()]
-    if len(files) == len(sources):
-        groups[target] = files
-    elif files:
-        raise UsageError(
-            "a file and a folder cannot be joined",
-            found=f"the file {files[0]}",
-            expected="files of one kind, or folders",
-            remedy="name the folder that the file is in, or files alone",
-        )
-    for folder in sources if not files else ():
-        for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.jsonl"))):
-            groups[target / path.relative_to(folder)].append(path)
-    if not groups:
-        raise UsageError(
-            f"{listed(sources)}: nothing that could be joined",
-            expected="cassettes or judgment logs (.jsonl), or datasheets (.json)",
-            remedy="name the folders that were recorded into, as --judge-cassettes did",
-        )
-    sources_of_groups = {path.resolve() for paths in groups.values() for path in paths}
+
+    sources: tuple[Path, ...]
+    target: Path
+
+    def answer(self) -> JoinAnswer:
+        """Join them. All are read before the first is written, and only sources are overwritten.
+
+        Raises:
+            UsageError: files of several kinds, files that are not there, or a target that exists.
+            LogError: two files contradict each other, or one cannot be read.
+            CassetteError: another session records what would be written.
+        """
+        groups = self._groups()
+        _refuse_overwriting(groups)
+        with ExitStack() as stack:
+            for goal, paths in groups.items():
+                # From before it is read until it is written: what a recording adds would be lost.
+                if _kind(paths[0]) == "cassette":
+                    stack.enter_context(recording_alone(goal, Recorder.here()))
+            # A contradiction leaves everything as it was.
+            contents = {goal: _joined(paths) for goal, paths in groups.items()}
+            for goal, content in contents.items():
+                if isinstance(content, str):
+                    write_text(goal, content)
+                else:
+                    rewrite(goal, content)
+        return JoinAnswer({goal: len(paths) for goal, paths in groups.items()})
+
+    def _groups(self) -> dict[Path, list[Path]]:
+        """What is joined, by what it becomes, in the order of names."""
+        if missing := [str(path) for path in self.sources if not path.exists()]:
+            raise UsageError(
+                f"{listed(missing)}: there is no such file or folder",
+                expected="files of one kind, or folders",
+                remedy="name those that exist; a shard without clusters records none",
+            )
+        files = [path for path in self.sources if not path.is_dir()]
+        if len(files) == len(self.sources):
+            return {self.target: files}
+        if files:
+            raise UsageError(
+                "a file and a folder cannot be joined",
+                found=f"the file {files[0]}",
+                expected="files of one kind, or folders",
+                remedy="name the folder that the file is in, or files alone",
+            )
+        groups: dict[Path, list[Path]] = defaultdict(list)
+        for folder in self.sources:
+            for path in sorted((*folder.rglob("*.json"), *folder.rglob("*.jsonl"))):
+                groups[self.target / path.relative_to(folder)].append(path)
+        if not groups:
+            raise UsageError(
+                f"{listed(self.sources)}: nothing that could be joined",
+                expected="cassettes or judgment logs (.jsonl), or datasheets (.json)",
+                remedy="name the folders that were recorded into, as --judge-cassettes did",
+            )
+        return dict(sorted(groups.items()))
+
+
+@dataclass(frozen=True)
+class JoinAnswer(QuestionAnswer):
+    """What was written.
+
+    Attributes:
+        sizes: by file, of how many it was joined.
+    """
+
+    sizes: Mapping[Path, int]
+
+    def lines(self) -> Iterator[str]:
+        """A line for each file."""
+        for goal, size in self.sizes.items():
+            yield f"{size} file{'s' * (size > 1)} joined: {goal}"
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """How many files each was joined of, by its path."""
+        return {"joined": {str(goal): size for goal, size in self.sizes.items()}}
+
+
+def _refuse_overwriting(groups: Mapping[Path, Sequence[Path]]) -> None:
+    """Raise a `UsageError` for a target that exists and is no source."""
+    sources = {path.resolve() for paths in groups.values() for path in paths}
     for goal in groups:
-        if goal.exists() and goal.resolve() not in sources_of_groups:
+        if goal.exists() and goal.resolve() not in sources:
             raise UsageError(
                 f"{goal} exists",
                 expected="a new file",
                 remedy="name another, or name it among the files to be joined as well",
             )
-    with ExitStack() as stack:
-        for goal, paths in sorted(groups.items()):
-            # From before it is read until it is written: a recording that goes on would be lost.
-            if _kind(paths[0]) == "cassette":
-                stack.enter_context(recording_alone(goal, Recorder.here()))
-        # A contradiction leaves everything as it was.
-        joined = {goal: _joined(paths) for goal, paths in sorted(groups.items())}
-        for goal, content in joined.items():
-            if isinstance(content, str):
-                write_text(goal, content)
-            else:
-                rewrite(goal, content)
-    sizes = {goal: len(groups[goal]) for goal in joined}
-    return [f"{size} file{'s' * (size > 1)} joined: {goal}" for goal, size in sizes.items()]
 
 
 def _joined(paths: Sequence[Path]) -> str | list[Exchange]:

@@ -17,13 +17,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.commands.from_function import labels_of
-from pytest_judgesense.commands.suite_file import (
-    asked_words,
-    compared_words,
-    suite_table,
-    written_suite,
-)
 from pytest_judgesense.errors import LogError, SuiteError, UsageError, listed
 from pytest_judgesense.files.candidate_texts import (
     CONTENT,
@@ -42,6 +35,13 @@ from pytest_judgesense.measures.shared import (
     ORDER_POSITIONAL,
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
+)
+from pytest_judgesense.questions.init.from_function import labels_of
+from pytest_judgesense.questions.init.suite_file import (
+    asked_words,
+    compared_words,
+    suite_table,
+    written_suite,
 )
 from pytest_judgesense.report.log import read_placed_log
 from pytest_judgesense.suites.item import item_id

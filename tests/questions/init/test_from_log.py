@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,14 +12,15 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands import import_
-from pytest_judgesense.commands.from_log import frozen_suites
-from pytest_judgesense.commands.init import start_from_log
+from pytest_judgesense.commands import import_, init
 from pytest_judgesense.commands.main import build_parser, main
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.judges.prompts import render_messages
+from pytest_judgesense.questions.init.from_log import frozen_suites
+from pytest_judgesense.questions.init.own_material import LogOptions
+from pytest_judgesense.questions.init.question import InitQuestion
 from pytest_judgesense.questions.lint_report import lint_report
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.loading import load_suite
@@ -30,7 +30,7 @@ from pytest_judgesense.trial import Trial, content_of_slot
 from tests import processes
 from tests.commands.test_main import run
 
-DATA = Path(__file__).parents[1] / "data" / "tools"
+DATA = Path(__file__).parents[2] / "data" / "tools"
 
 
 def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
@@ -104,17 +104,16 @@ def log_of(folder: Path, *lines: dict[str, Any]) -> Path:
 
 def made(folder: Path, **more: Any) -> Suite:
     """The one suite that the command makes of the folder's log; it is linted without an error."""
-    list(start_from_log(options(folder, **more)))
+    of_log(folder, **more).answer()
     (file,) = (folder / "suites").rglob("*.suite.toml")
-    linted = lint_report([file])
-    assert not linted.errors, str(linted)
+    lines, errors, _ = lint_report([file])
+    assert not errors, lines
     return load_suite(file, None, BUILT_IN.forms)
 
 
-def options(folder: Path, **more: Any) -> Namespace:
-    plain = {"sample": None, "seed": 0, "labels": None, "template": None, "names": []}
-    plain["install"] = None
-    return Namespace(**{"log": folder / "log.jsonl", "folder": folder, **plain, **more})
+def of_log(folder: Path, log: Path | None = None, **more: Any) -> InitQuestion:
+    """The question that begins in ``folder`` with a log, by default the one there."""
+    return InitQuestion(folder, log=LogOptions(log or folder / "log.jsonl", **more))
 
 
 def test_whole_prompts_are_the_items_to_the_letter(tmp_path: Path) -> None:
@@ -291,7 +290,7 @@ def right_of(folder: Path, *more: str) -> tuple[int, int]:
     """On how many items of the suite made a judge is right that picks the longer of two texts."""
     (folder / "own.txt").write_text(PAIR_TEMPLATE, encoding="utf-8")
     given = ["init", "--from-log", str(folder / "log.jsonl"), "--template", str(folder / "own.txt")]
-    list(start_from_log(build_parser().parse_args([*given, str(folder / "made"), *more])))
+    list(init.run(build_parser().parse_args([*given, str(folder / "made"), *more])))
     (file,) = (folder / "made").rglob("*.suite.toml")
     suite = load_suite(file, None, BUILT_IN.forms)
     trials = [trial for trial in plan_trials(suite) if trial.template == "t1"]
@@ -518,7 +517,7 @@ def test_a_project_keeps_its_judges_and_a_suite_that_is_there_is_left_alone(
     known = '[tool.judgesense.judges.mine]\nprovider = "embedded"\nmodel = "clean"\n'
     (other / "pyproject.toml").write_text(known, encoding="utf-8")
     for told in ("written:    ", "left alone: "):
-        lines = list(start_from_log(options(other, log=tmp_path / "log.jsonl")))
+        lines = of_log(other, tmp_path / "log.jsonl").answer().report
         assert any(line.startswith(f"{told}{other / 'suites' / 's'}") for line in lines)
     assert (other / ".github" / "workflows" / "judges.yml").is_file()
     assert (other / "pyproject.toml").read_text(encoding="utf-8") == known
@@ -563,7 +562,7 @@ def test_a_line_that_makes_no_suite_is_an_error(
 ) -> None:
     log_of(tmp_path, line(1), {**line(2, "NO"), **more})
     with pytest.raises(JudgesenseError, match=told):
-        list(start_from_log(options(tmp_path)))
+        of_log(tmp_path).answer()
     assert not (tmp_path / "suites").exists()
 
 

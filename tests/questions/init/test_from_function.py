@@ -17,16 +17,17 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.commands import init
-from pytest_judgesense.commands.from_function import (
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.questions.init.from_function import (
     Items,
     connected,
     id_column,
     items_of,
     refuse_faults,
 )
-from pytest_judgesense.errors import UsageError
-from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.resolving import declared_judges
+from pytest_judgesense.questions.init.own_material import FunctionOptions
 from pytest_judgesense.stats.losses import PlannedGate
 from pytest_judgesense.suites.loading import load_suite
 from tests import processes
@@ -216,11 +217,12 @@ def test_a_wrong_label_is_named_by_line_and_column(folder: Folder) -> None:
     assert folder.suite["stimuli"]["values"] == {"modell_2": "2"}
 
 
-def parsed(file: Path, *options: str) -> argparse.Namespace:
+def parsed(file: Path, *options: str) -> FunctionOptions:
     """The options of the command, as its parser reads them."""
     parser = argparse.ArgumentParser()
     init.add_arguments(parser)
-    return parser.parse_args(["--callable", "judges:graded", "--items", str(file), *options])
+    words = ["--callable", "judges:graded", "--items", str(file), *options]
+    return init.function_options(parser.parse_args(words))
 
 
 def items_in(folder: Path, *rows: dict[str, Any]) -> Items:

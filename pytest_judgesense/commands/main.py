@@ -33,9 +33,8 @@ COMMANDS: Final = {
     "init": "write a first judge, a first suite and a CI workflow",
     "report": "print the datasheet of judgment logs",
     "explain": "what a measure means, and what to do when its check fails",
-    "compare": "compare two baselines, logs or datasheets",
+    "compare": "what changed between two measurements, revisions or sessions",
     "drift": "whether judges became worse over their live sessions, and since when",
-    "moved": "scores fell: did the judge move, or what it judges",
     "try": "compare variants of a judge's prompt with the first",
     "why": "the smallest change of a prompt that turns a verdict",
     "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
@@ -57,7 +56,9 @@ COMMANDS: Final = {
 }
 
 # What commands were called: by the old name, what to write now.
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {
+    "moved": "compare THEN NOW --anchors SUITE",
+}
 
 
 class _Parser(argparse.ArgumentParser):

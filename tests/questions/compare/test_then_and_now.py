@@ -10,6 +10,7 @@ import pytest
 from pytest_judgesense import compare, measure
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.text.layout import WIDTH
 from tests.repository import commit, repository
 
 
@@ -17,6 +18,7 @@ from tests.repository import commit, repository
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a log of each of two judges, and the datasheet of one."""
     monkeypatch.chdir(repository(tmp_path))
+    monkeypatch.setenv("COLUMNS", str(WIDTH))  # a terminal as wide as what Python shows
     for name in ("clean", "noisy"):
         measure(f"embedded:{name}", "vacuum").write(f"{name}.jsonl")
     measure("embedded:noisy", "vacuum").write("noisy.json")

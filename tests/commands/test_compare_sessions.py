@@ -451,3 +451,20 @@ def test_questions_that_both_sessions_ask_are_strata(
     # Of equal answers the judge says the same, whatever became of the others.
     assert moved(*named, "--strata", "answer") == 2
     assert "column 'answer' holds the outputs" in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_is_not_recorded_has_its_command_and_price_and_live_answers_are_not_kept(
+    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = (log("monday"), log("friday"), "--anchors", frozen("monday", 20))
+    capsys.readouterr()
+    assert moved(*named) == 3
+    error = " ".join(capsys.readouterr().err.split())
+    command = "judgesense compare monday.jsonl friday.jsonl --anchors monday --passes PASS"
+    assert f"record it: {command} --judge-mode record (60 calls, cost: 0.0" in error
+    assert server.asked == []
+    assert moved(*named, "--judge-mode", "live") == 0
+    assert words(capsys).startswith("neither is seen to have moved: on 20 frozen anchors")
+    assert len(server.asked) == 60
+    assert not (folder / "cassettes").exists()
+    assert moved(*named, "-o", "x.csv") == 2

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.api import measure
     from pytest_judgesense.judges.judge import Judge
     from pytest_judgesense.plugin.fixture_values import JudgeCheck, JudgeDatasheet
+    from pytest_judgesense.questions.compare.then_and_now import compare
     from pytest_judgesense.questions.correct.question import correct
     from pytest_judgesense.questions.plan.question import plan
     from pytest_judgesense.questions.report.datasheet import datasheet_of
@@ -31,6 +32,7 @@ __all__ = [
     "JudgeCheck",
     "JudgeDatasheet",
     "__version__",
+    "compare",
     "compare_judges",
     "correct",
     "datasheet_of",
@@ -45,6 +47,7 @@ _MODULES: Final = {
     "Judge": "pytest_judgesense.judges.judge",
     "JudgeCheck": _FIXTURES,
     "JudgeDatasheet": _FIXTURES,
+    "compare": "pytest_judgesense.questions.compare.then_and_now",
     "compare_judges": "pytest_judgesense.stats.ranks",
     "correct": "pytest_judgesense.questions.correct.question",
     "datasheet_of": "pytest_judgesense.questions.report.datasheet",

@@ -373,6 +373,7 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
 
 # What users ask from Python.
 ASKED = {
+    "questions.compare.then_and_now",
     "questions.correct.question",
     "questions.plan.question",
     "questions.report.datasheet",

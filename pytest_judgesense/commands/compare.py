@@ -28,7 +28,6 @@ from pytest_judgesense.commands.options import (
     seed,
     show,
 )
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheets import sections
 from pytest_judgesense.datasheets.datasheet import Datasheet, setting_notices
 from pytest_judgesense.datasheets.sections import ComparedJudge
@@ -45,6 +44,7 @@ from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import measure as measure_suite
 from pytest_judgesense.questions.place import find_code_of_project
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.report.terminal import notice_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.revisions.revision import REVISION, NoParent, Revision

@@ -48,7 +48,7 @@ from pytest_judgesense.commands.options import (
     registry_of,
     show,
 )
-from pytest_judgesense.commands.report import cells_of_logs, datasheet_object
+from pytest_judgesense.commands.report import datasheet_object
 from pytest_judgesense.datasheets.datasheet import SuiteSheet
 from pytest_judgesense.earlier.past import measured_now
 from pytest_judgesense.errors import LogError, UsageError, listed
@@ -60,6 +60,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.label_errors import label_error_row, label_error_words
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.datasheet_file import datasheet_from
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.prediction_powered import FEWEST_LABELS

@@ -30,7 +30,6 @@ from pytest_judgesense.commands.options import (
     show,
     tell_of_outputs,
 )
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files.output import Outputs
@@ -42,6 +41,7 @@ from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.questions.pricing import call_plan, how_to_record
 from pytest_judgesense.questions.terms import measured
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.report.model_change import Migration, sentences, tables, to_plain
 from pytest_judgesense.report.terminal import tables_lines
 from pytest_judgesense.suites.space import position

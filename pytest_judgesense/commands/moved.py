@@ -47,7 +47,6 @@ from pytest_judgesense.commands.options import (
     registry_of,
     show,
 )
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files.foreign_results import messages_of, slug
 from pytest_judgesense.files.output import write_text
@@ -56,6 +55,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.pricing import call_plan
 from pytest_judgesense.questions.terms import measured
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.stats.betting import ALARM
 from pytest_judgesense.suites.item import Item, item_id
 from pytest_judgesense.suites.schema import STRATUM

@@ -23,7 +23,6 @@ from pytest_judgesense.commands.options import (
     show,
     tell_of_outputs,
 )
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.datasheets.datasheet import Calls
 from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.earlier.baseline import read_measured
@@ -37,6 +36,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.panel import JudgePanel, VotePrice
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.csv_tables import table_text
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.report.panel import sentences, tables, to_plain
 from pytest_judgesense.report.terminal import tables_lines
 from pytest_judgesense.suites.builtin import cassettes_in

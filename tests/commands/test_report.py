@@ -6,12 +6,13 @@ import json
 
 import pytest
 
-from pytest_judgesense.commands.report import cells_of_logs, datasheet_of_cells
+from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites, load_suite
 

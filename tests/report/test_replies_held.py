@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.report.log import log_line
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from tests.report.replaying import replayed
 
 

@@ -284,7 +284,7 @@ def _commands(folder: Path, *lines: str) -> None:
 def commands_on_logs(text: str) -> None:
     lines = ("report {l.jsonl} --datasheet {o.json}", "compare {l.jsonl} {l.jsonl}")
     lines += ("merge {l.jsonl} {l.jsonl} -o {m.jsonl}", "correct {l.jsonl} --labels {l.jsonl}")
-    lines += ("panel {l.jsonl} -o {p.md}", "migrate {l.jsonl} {l.jsonl} coherence")
+    lines += ("panel {l.jsonl} -o {p.md}", "compare coherence --judges {l.jsonl} {l.jsonl}")
     lines += ("correct {l.jsonl} --calibration {l.jsonl} --same model,prompt,settings,form",)
     _file(text, "l.jsonl", lambda path: _commands(path.parent, *lines))
 

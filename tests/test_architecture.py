@@ -90,7 +90,7 @@ DOORS = {
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
-    "pandas": ("instruments.debate.secondary", "api", "questions.question"),
+    "pandas": ("instruments.debate.secondary", "api", "questions."),
     "lightgbm": ("instruments.temperature.causal",),
     "shap": ("instruments.temperature.causal",),
     "pydantic": (

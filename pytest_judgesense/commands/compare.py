@@ -18,10 +18,12 @@ from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.explanation import flip_lines
 from pytest_judgesense.checks.reference import Reference
 from pytest_judgesense.checks.regression import Adjustment, Comparison, Side
+from pytest_judgesense.commands import compare_judges, compare_prompts
+from pytest_judgesense.commands.live_calls import add_outputs, add_terms
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FLAG,
-    add_cassettes,
+    add_judge,
     number,
     place_of,
     registry_of,
@@ -66,6 +68,8 @@ _OF_TWO: Final = {
     "unchanged": "alike",
     "inconclusive": "no clear difference",
 }
+# What is compared where no option asks for another way: files.
+WAYS: Final = (compare_prompts, compare_judges)
 _UNKNOWN: Final = "not known here; the plugin that adds it is loaded by: judgesense -p MODULE"
 
 
@@ -73,10 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the two measurements, and the margins."""
     help_text = "measured before, or several judges to be ranked: .json or .jsonl; or git:REF, the "
     help_text += "recordings as they stood at a revision of the repository"
-    parser.add_argument("old", metavar="OLD", help=help_text)
-    help_text = "measured now: .json or .jsonl; beside git:REF a suite file or a folder of them"
-    parser.add_argument("new", type=Path, metavar="NEW", nargs="?", help=help_text)
-    add_cassettes(parser)
+    parser.add_argument("names", metavar="NAME", nargs="*", help=help_text)
+    for way in WAYS:
+        way.add_arguments(parser)
+    add_judge(parser)
+    add_terms(parser, live=True)
+    add_outputs(parser)
     help_text = "acceptable loss, for every measure (default: that of each measure)"
     parser.add_argument("--margin", type=number("margin", float), help=help_text)
     parser.add_argument("--seed", type=seed, default=0, help="seed of every random draw")
@@ -86,6 +92,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print two measurements side by side, or the ranks of the judges of one."""
+    for way in WAYS:
+        if way.is_meant(options):
+            code: int = way.run(options)
+            return code
+    options.old, *rest = options.names
+    options.new = Path(rest[0]) if rest else None
     registry = registry_of(options)
     if options.old.startswith(REVISION):
         return _with_revision(options, registry)

@@ -95,7 +95,7 @@ class Flip:
                     found=f"the {part}: {_compared(old.get(part, {}))} and "
                     f"{_compared(new.get(part, {}))}",
                     expected="two requests that differ in their texts alone",
-                    remedy="compare them: judgesense compare, or judgesense migrate",
+                    remedy="compare them: judgesense compare --help has the ways",
                 )
         path = PromptPath.between(*self.prompts, "sentences" if unit == "sentences" else "words")
         if not path.changes:

@@ -36,9 +36,7 @@ COMMANDS: Final = {
     "compare": "compare two baselines, logs or datasheets",
     "drift": "whether judges became worse over their live sessions, and since when",
     "moved": "scores fell: did the judge move, or what it judges",
-    "try": "compare variants of a judge's prompt with the first",
     "why": "the smallest change of a prompt that turns a verdict",
-    "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
     "panel": "what several judges are worth together, from their logs",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
     "lint": "find what would distort a suite's numbers",
@@ -57,7 +55,10 @@ COMMANDS: Final = {
 }
 
 # What commands were called: by the old name, what to write now.
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {
+    "try": "compare SUITE --prompts P1 P2",
+    "migrate": "compare SUITE --judges OLD NEW",
+}
 
 
 class _Parser(argparse.ArgumentParser):

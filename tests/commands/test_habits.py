@@ -60,6 +60,9 @@ UNKNOWN = [
     "explain none",
     "compare none.json",
     "compare none.json other.json",
+    "compare none --prompts none.txt other.txt",
+    "compare none --judges embedded:clean embedded:noisy",
+    "compare coherence --judges none.jsonl embedded:noisy",
     "correct none.jsonl --calibration none.json",
     "correct none --labels none.csv --drawn random",
     "lint none",
@@ -73,7 +76,6 @@ UNKNOWN = [
     "merge none -o out",
     "power none",
     "power none.suite.toml",
-    "try none.txt other.txt --suite none",
     "why none --judge-name embedded:clean",
     "drift none.jsonl",
     "moved none.jsonl --anchors none",
@@ -81,8 +83,6 @@ UNKNOWN = [
     "moved none coherence --anchors preference",
     "panel none.jsonl",
     "panel none",
-    "migrate embedded:clean embedded:noisy none",
-    "migrate none.jsonl embedded:noisy coherence",
 ]
 # Of each command that a kind of suites brings.
 BROUGHT = {

@@ -1,0 +1,1 @@
+"""What changed: two measurements side by side, or a judge and its outputs over several sessions."""

@@ -285,7 +285,10 @@ def commands_on_logs(text: str) -> None:
     lines = ("report {l.jsonl} -o {o.json}", "compare {l.jsonl} {l.jsonl}")
     lines += ("recordings join {l.jsonl} {l.jsonl} -o {m.jsonl}",)
     lines += ("correct {l.jsonl} --labels {l.jsonl}",)
-    lines += ("panel {l.jsonl} -o {p.md}", "migrate {l.jsonl} {l.jsonl} coherence")
+    lines += (
+        "report {l.jsonl} --panel -o {p.md}",
+        "compare coherence --judges {l.jsonl} {l.jsonl}",
+    )
     lines += ("correct {l.jsonl} --calibration {l.jsonl} --same model,prompt,settings,form",)
     _file(text, "l.jsonl", lambda path: _commands(path.parent, *lines))
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Final, Protocol
 
-from pytest_judgesense.commands import compare_files, compare_sessions
+from pytest_judgesense.commands import (
+    compare_files,
+    compare_judges,
+    compare_prompts,
+    compare_sessions,
+)
 from pytest_judgesense.commands.live_calls import add_outputs, add_terms
 from pytest_judgesense.commands.options import add_judge
 from pytest_judgesense.errors import UsageError, listed
@@ -29,7 +34,7 @@ class _Way(_Comparison, Protocol):
 
 
 # What is compared where no option asks for another way: files.
-WAYS: Final[tuple[_Way, ...]] = (compare_sessions,)
+WAYS: Final[tuple[_Way, ...]] = (compare_sessions, compare_prompts, compare_judges)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

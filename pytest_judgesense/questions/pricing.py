@@ -180,15 +180,21 @@ def call_plan(
     asked: Iterable[tuple[str, JudgeSpec, Suite]],
     cassettes: Path,
     plans: Plans | None = None,
+    *,
+    afresh: bool = False,
 ) -> CallPlan:
-    """The plan of what is asked: by label a judge and a suite, without the judge's prompts."""
-    return CallPlan(
-        heading,
-        tuple(
-            QuotedCalls(label, judge, quote(judge, suite_for_judge(suite, judge), cassettes, plans))
-            for label, judge, suite in asked
-        ),
-    )
+    """The plan of what is asked: by label a judge and a suite, without the judge's prompts.
+
+    With ``afresh`` what is recorded is asked again, as a live run does it.
+    """
+    parts = []
+    for label, judge, suite in asked:
+        own_suite = suite_for_judge(suite, judge)
+        quoted = (
+            quote_of_all(judge, own_suite) if afresh else quote(judge, own_suite, cassettes, plans)
+        )
+        parts.append(QuotedCalls(label, judge, quoted))
+    return CallPlan(heading, tuple(parts))
 
 
 def _calls_words(parts: Sequence[QuotedCalls]) -> str:

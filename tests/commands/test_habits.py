@@ -60,6 +60,9 @@ UNKNOWN = [
     "explain none",
     "compare none.json",
     "compare none.json other.json",
+    "compare none --prompts none.txt other.txt",
+    "compare none --judges embedded:clean embedded:noisy",
+    "compare coherence --judges none.jsonl embedded:noisy",
     "correct none.jsonl --calibration none.json",
     "correct none --labels none.csv --drawn random",
     "plan --lint none",
@@ -74,16 +77,13 @@ UNKNOWN = [
     "recordings join none -o out",
     "plan none",
     "plan none.suite.toml",
-    "try none.txt other.txt --suite none",
     "why none --judge-name embedded:clean",
-    "drift none.jsonl",
+    "report --history none.jsonl",
     "compare none.jsonl --anchors none",
     "compare none.jsonl other.jsonl --anchors coherence",
     "compare none coherence --anchors preference",
     "panel none.jsonl",
     "panel none",
-    "migrate embedded:clean embedded:noisy none",
-    "migrate none.jsonl embedded:noisy coherence",
 ]
 # Of each command that a kind of suites brings.
 BROUGHT = {

@@ -82,7 +82,7 @@ class Flip:
                     found=f"the {part}: {_compared(old.get(part, {}))} and "
                     f"{_compared(new.get(part, {}))}",
                     expected="two requests that differ in their texts alone",
-                    remedy="compare them: judgesense compare, or judgesense migrate",
+                    remedy="compare them: judgesense compare, or judgesense compare SUITE --judges",
                 )
         path = PromptPath.between(*self.prompts, unit)
         if not path.changes:

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.variants import against_the_first
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.shared import place_on_scale
-from pytest_judgesense.report.model_change import Migration, grade_at, sentences, tables, to_plain
+from pytest_judgesense.questions.compare.judges.comparison import CompareJudgesAnswer
+from pytest_judgesense.questions.compare.judges.model_change import ModelChange, grade_at
+from pytest_judgesense.questions.compare.judges.tables import tables
+from pytest_judgesense.questions.compare.judges.words import sentences
+from pytest_judgesense.questions.compare.variants import against_the_first
 from pytest_judgesense.stats.kept_mark import KeptMark
 from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import GRADES, SLOTS, YES_NO, judgment
@@ -54,13 +57,13 @@ def _measured(judge: str, judgments: Sequence[Judgment], design: Design) -> Cell
     return Cell(judge, "s", design, tuple(judgments), 0, measures)
 
 
-def migration(old: Cell, new: Cell, mark: float | None = None, within: float = 0.02) -> Migration:
+def migration(old: Cell, new: Cell, mark: float | None = None, within: float = 0.02) -> ModelChange:
     (change,) = against_the_first({of.judge: (of, estimate_all(of)) for of in (old, new)})
-    return Migration(old, new, change, place_on_scale, mark, within)
+    return ModelChange(old, new, change, place_on_scale, mark, within)
 
 
-def table_of(of: Migration, name: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = to_plain(of)["tables"][name]
+def table_of(of: ModelChange, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = CompareJudgesAnswer(of).to_dict()["tables"][name]
     return rows
 
 
@@ -97,10 +100,10 @@ def test_another_mark_of_the_old_judge() -> None:
     cells = cell("old", GRADE, GRADES, GRADE), cell("new", GENEROUS, GRADES, GRADE)
     of = migration(*cells, mark=place_on_scale(GRADES, "2"))
     assert "0.800 pass at 2 of old" in " ".join(sentences(of))
-    assert to_plain(of)["mark"]["new"] == "3"
+    assert CompareJudgesAnswer(of).to_dict()["mark"]["new"] == "3"
     suite_mark = replace(GRADES, cut="2")
     of = migration(*(replace(c, design=suite_mark) for c in cells))
-    assert to_plain(of)["mark"]["old"] == "2"
+    assert CompareJudgesAnswer(of).to_dict()["mark"]["old"] == "2"
 
 
 def test_a_rate_that_no_mark_keeps() -> None:
@@ -139,7 +142,7 @@ def test_of_two_labels_a_threshold_on_the_probability_keeps_the_rate() -> None:
     p = [1 - place / N for place in range(N)]  # .60 of the item 20, .62 of the last YES
     new = ["YES" if share > 0.5 else "NO" for share in p]
     of = migration(cell("old", old, YES_NO), cell("new", new, YES_NO, probabilities=p))
-    mark = to_plain(of)["mark"]
+    mark = CompareJudgesAnswer(of).to_dict()["mark"]
     assert mark["of"] == "threshold on the probability of YES"
     assert (mark["new"], mark["new_rate"], mark["old_rate"]) == ("0.620", 0.4, 0.4)
     assert mark["fewest_changes"] == 0

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.checks.variants import VariantChange, against_the_first
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.questions.compare.variants import VariantChange, against_the_first
 from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.ranks import compare_judges
 from pytest_judgesense.trial import Judgment

@@ -1,4 +1,4 @@
-"""``judgesense try``: prompts with planted differences, asked of a real endpoint.
+"""``judgesense compare SUITE --prompts``: planted differences, asked of a real endpoint.
 
 Of 40 pairs the good answer stands in either slot in turn. Under ``[plain]`` the first slot wins
 both orders of 16 of them; under ``[careful]`` the good answer wins all; ``[terse]`` is ``[plain]``
@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.commands.try_ import _signed
 from tests import processes
 from tests.plugin.project import ChatServer
 
@@ -116,10 +115,11 @@ def declare(folder: Path, table: str) -> None:
 
 def run(*arguments: str, prompts: tuple[str, ...] = ("plain", "careful", "terse")) -> int:
     files = [f"{name}.txt" for name in prompts]
-    return main(["try", *files, "--suite", "pairs.suite.toml", *RECORD, *arguments])
+    return main(["compare", SUITE, "--prompts", *files, *RECORD, *arguments])
 
 
 RECORD = ("--judge-mode", "record")
+SUITE = "pairs.suite.toml"
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -166,6 +166,14 @@ def test_it_asks_each_prompt_compares_it_with_the_first_and_replays(
     replayed = capsys.readouterr().out
     assert replayed.partition("\n\n")[2] == shown.partition("\n\n")[2].partition("prompts w")[0]
     assert len({path.name for path in (folder / "cassettes").iterdir()}) == 3
+
+
+def test_a_prompt_that_is_worse_ends_with_1(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(prompts=("careful", "plain")) == 1
+    words = " ".join(capsys.readouterr().out.split())
+    assert "plain is worse than careful: agreement 1.000 -> 0.800" in words
 
 
 def test_a_session_of_two_judges_with_two_prompt_files_ends_with_the_same_comparison(
@@ -253,7 +261,7 @@ def test_a_function_gets_the_prompt(
 ) -> None:
     declare_function(folder, server, function)
     files = ("plain.txt", "careful.txt")
-    words = ("judgesense", "try", *files, "--suite", "pairs.suite.toml", *RECORD)
+    words = ("judgesense", "compare", SUITE, "--prompts", *files, *RECORD)
     done = processes.run(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     # The first item, which says whether the prompts arrive, is not asked again.
@@ -287,7 +295,7 @@ def test_a_function_that_the_prompts_do_not_reach_is_asked_about_one_item(
 ) -> None:
     declare_function(folder, server, function)
     files = ("plain.txt", "careful.txt")
-    words = ("judgesense", "try", *files, "--suite", "pairs.suite.toml", *RECORD)
+    words = ("judgesense", "compare", SUITE, "--prompts", *files, *RECORD)
     done = processes.run(*words, cwd=folder)
     assert done.returncode == 2
     assert len(server.asked) == calls
@@ -302,21 +310,21 @@ def test_two_files_with_one_text_are_no_fault_of_the_function(
     declare_function(folder, server, "reading")
     (folder / "copy.txt").write_bytes((folder / "plain.txt").read_bytes())
     files = ("plain.txt", "copy.txt")
-    words = ("judgesense", "try", *files, "--suite", "pairs.suite.toml", *RECORD)
+    words = ("judgesense", "compare", SUITE, "--prompts", *files, *RECORD)
     done = processes.run(*words, cwd=folder)
     assert done.returncode == 2
     assert not server.asked
     assert "two prompts are the same text" in done.stderr
 
 
-def test_prompts_about_one_text_are_tried_on_a_suite_of_several_wordings(
+def test_prompts_about_one_text_are_compared_on_a_suite_of_several_wordings(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "<question>\n{{question}}\n</question>\n<answer>\n{{answer}}\n</answer>\n"
     for name, more in (("one", "Is the answer right?"), ("two", "Is this answer right?")):
         (folder / f"{name}.txt").write_text(f"{text}{more} YES or NO.\n", encoding="utf-8")
     judge = ("--judge-name", "embedded:mixed")
-    assert main(["try", "one.txt", "two.txt", "--suite", "factuality", *judge]) == 0
+    assert main(["compare", "factuality", "--prompts", "one.txt", "two.txt", *judge]) == 0
     shown = capsys.readouterr().out
     assert "2 prompts of judge mixed on factuality, 40 items, 40 verdicts each" in shown
     assert "  prompt  agreement  unparsed" in shown
@@ -324,20 +332,23 @@ def test_prompts_about_one_text_are_tried_on_a_suite_of_several_wordings(
 
 
 def test_wrong_use_says_what_to_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def told(*arguments: str) -> str:
-        assert main(["try", *arguments]) == 2
+    def told(*files: str, suites: tuple[str, ...] = (SUITE,)) -> str:
+        assert main(["compare", *suites, "--prompts", *files]) == 2
         return capsys.readouterr().err
 
-    suite = ("--suite", "pairs.suite.toml")
-    assert "name it first: judgesense try NOW.txt plain.txt" in told("plain.txt", *suite)
-    assert "a prompt is named twice" in told("plain.txt", "./plain.txt", *suite)
-    assert "the prompt none.txt cannot be read" in told("plain.txt", "none.txt", *suite)
+    first = f"name it first: judgesense compare {SUITE} --prompts NOW.txt plain.txt"
+    assert first in told("plain.txt")
+    assert "a prompt is named twice" in told("plain.txt", "./plain.txt")
+    assert "the prompt none.txt cannot be read" in told("plain.txt", "none.txt")
+    for suites in ((), (SUITE, "coherence")):
+        error = told("plain.txt", "terse.txt", suites=suites)
+        assert "expected: judgesense compare SUITE --prompts P1 P2 ..." in error
     (folder / "half.txt").write_text("Which? {{a}}", encoding="utf-8")
-    error = told("plain.txt", "half.txt", *suite)
+    error = told("plain.txt", "half.txt")
     assert "half.txt: prompt t1 of judge 'mine@half' does not show what suite pairs" in error
     assert "remedy:   fix half.txt" in error
-    error = told("plain.txt", "terse.txt", "--suite", "temperature")
-    assert "prompts cannot be tried on suite temperature" in error
+    error = told("plain.txt", "terse.txt", suites=("temperature",))
+    assert "prompts cannot be compared on suite temperature" in error
     assert not (folder / "cassettes").exists()
 
 
@@ -347,16 +358,9 @@ def test_a_prompt_that_asks_for_other_labels_is_refused_before_any_call(
     text = "{{question}}\n{{answer}}\nIs the answer right? "
     (folder / "one.txt").write_text(f"{text}Answer YES or NO.\n", encoding="utf-8")
     (folder / "two.txt").write_text(f"{text}Answer TRUE or FALSE.\n", encoding="utf-8")
-    suite = ("--suite", "factuality", "--judge-name", "embedded:mixed")
-    assert main(["try", "one.txt", "two.txt", *suite]) == 3
+    judge = ("--judge-name", "embedded:mixed")
+    assert main(["compare", "factuality", "--prompts", "one.txt", "two.txt", *judge]) == 3
     error = capsys.readouterr().err
     assert "two.txt: lint template-labels" in error
     assert "remedy:   fix two.txt" in error
     assert not (folder / "cassettes").exists()
-
-
-@pytest.mark.parametrize(
-    ("difference", "text"), [(0.1234, "+0.123"), (-0.2, "-0.200"), (-1e-17, "0.000"), (0, "0.000")]
-)
-def test_no_difference_has_no_sign(difference: float, text: str) -> None:
-    assert _signed(difference) == text

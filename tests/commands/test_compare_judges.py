@@ -1,4 +1,4 @@
-"""``judgesense migrate``: two endpoints, one of which gives a grade more than the other.
+"""``judgesense compare SUITE --judges``: two endpoints, one of which gives a grade more.
 
 Of 50 items ten have each of five grades. The old judge gives the grade that is in the text, the new
 one a grade more, but for 5: so 10 verdicts are the same, and what passed at 4 passes at 5.
@@ -74,8 +74,8 @@ def run(
     tables = (JUDGE.format(name=name, url=of.base_url) for name, of in servers.items())
     Path("pyproject.toml").write_text("\n".join(tables), encoding="utf-8")
 
-    def run(*arguments: object) -> tuple[int, str, str]:
-        code, out, err = told(capsys, "migrate", *arguments)
+    def run(old: str, new: str, suite: str, *more: str) -> tuple[int, str, str]:
+        code, out, err = told(capsys, "compare", suite, "--judges", old, new, *more)
         return code, " ".join(out.split()), err
 
     return run
@@ -91,7 +91,7 @@ def test_it_asks_what_is_missing_after_its_price_and_then_replays(
     assert [len(of) for of in asked] == [0, 0]
     code, _, err = run("old", "new", "grades.suite.toml")
     assert code == 3
-    assert "judgesense migrate old new grades.suite.toml --judge-mode record" in err
+    assert "judgesense compare grades.suite.toml --judges old new --judge-mode record" in err
     code, shown, _ = run("old", "new", "grades.suite.toml", "--judge-mode", "record")
     assert code == 1  # the agreement with the labels is worse
     assert [len(of) for of in asked] == [N, N]
@@ -118,6 +118,16 @@ def test_it_asks_what_is_missing_after_its_price_and_then_replays(
     (agreement,) = [r for r in value["tables"]["measures"] if r["measure"] == "agreement"]
     assert (agreement["old"], agreement["new"]) == (1.0, pytest.approx(0.2))
     assert agreement["change"] == pytest.approx(-0.8)
+
+
+def test_live_asks_afresh_and_keeps_nothing(run: Run, servers: dict[str, ChatServer]) -> None:
+    run("old", "new", "grades.suite.toml", "--judge-mode", "record")
+    recorded = {path: path.read_bytes() for path in Path("cassettes").rglob("*.jsonl")}
+    code, shown, _ = run("old", "new", "grades.suite.toml", "--judge-mode", "live")
+    assert code == 1
+    assert "new: 50 calls, 50 to be made" in shown
+    assert len(servers["new"].asked) == 2 * N
+    assert {path: path.read_bytes() for path in Path("cassettes").rglob("*.jsonl")} == recorded
 
 
 def test_a_judge_that_is_alike_is_fine(run: Run) -> None:
@@ -206,6 +216,7 @@ def test_a_log_stands_for_a_judge_that_cannot_be_asked_any_more(run: Run) -> Non
         (("old", "old", "grades.suite.toml"), "not moved to itself"),
         (("old", "nobody", "grades.suite.toml"), "nobody"),
         (("old", "new", "grades.suite.toml", "-o", "x.md"), "cannot be written in this form"),
+        (("old", "new", "grades.suite.toml", "--judge-name", "old"), "--judge-name names no judge"),
     ],
 )
 def test_what_is_no_move_is_a_wrong_command(
@@ -229,3 +240,17 @@ def test_pairs_show_the_bias_of_each_for_a_slot(run: Run) -> None:
     assert [bias["old"], bias["new"]] == expected
     assert bias["verdict"] == "worse"
     assert value["mark"] is None
+
+
+@pytest.mark.parametrize("arguments", [("--mark", "4"), ("--within", "0.1")])
+def test_a_mark_is_of_two_judges(arguments: tuple[str, str], run: Run, capsys: Any) -> None:
+    code, _, err = told(capsys, "compare", "grades.suite.toml", *arguments)
+    assert code == 2
+    assert "an option belongs to another comparison" in err
+    assert arguments[0] in err
+
+
+def test_prompts_and_judges_are_two_comparisons(run: Run) -> None:
+    code, _, err = run("old", "new", "grades.suite.toml", "--prompts", "a.txt", "b.txt")
+    assert code == 2
+    assert "two comparisons are asked for at once" in err

@@ -3,9 +3,9 @@
 The plugin needs no import. The exports are for Python code: `Judge` declares a judge in
 ``conftest.py``, and is the type of the fixture ``judge``; `measure` measures judges without a
 pytest session; `read_datasheet` reads what was measured from a file; `compare_judges` compares
-judges by their outcomes on the same trials and gives the ranks that each may have. `JudgeCheck` and
-`JudgeDatasheet` are the types of the fixtures ``judge_check`` and ``judge_datasheet``, for the
-annotations of tests.
+judges by their outcomes on the same trials and gives the ranks that each may have; `paper` gives
+the tables of a published design. `JudgeCheck` and `JudgeDatasheet` are the types of the fixtures
+``judge_check`` and ``judge_datasheet``, for the annotations of tests.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.commands.report import read_datasheet
     from pytest_judgesense.judges.judge import Judge
     from pytest_judgesense.plugin.fixture_values import JudgeCheck, JudgeDatasheet
+    from pytest_judgesense.questions.paper.question import paper
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
@@ -29,6 +30,7 @@ __all__ = [
     "__version__",
     "compare_judges",
     "measure",
+    "paper",
     "read_datasheet",
 ]
 
@@ -40,6 +42,7 @@ _MODULES: Final = {
     "JudgeDatasheet": _FIXTURES,
     "compare_judges": "pytest_judgesense.stats.ranks",
     "measure": "pytest_judgesense.api",
+    "paper": "pytest_judgesense.questions.paper.question",
     "read_datasheet": "pytest_judgesense.commands.report",
 }
 

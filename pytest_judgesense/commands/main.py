@@ -57,7 +57,9 @@ COMMANDS: Final = {
 }
 
 # What commands were called: by the old name, what to write now.
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {
+    "debates": "paper debates --generate --debater A --debater B -o FILE",
+}
 
 
 class _Parser(argparse.ArgumentParser):

@@ -25,7 +25,7 @@ from pytest_judgesense.cassettes.exchange import CALL, RETURN
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.checks.variants import VariantChange, against_the_first, word_of
-from pytest_judgesense.commands.live_calls import add_outputs, add_terms, files_of, terms_of
+from pytest_judgesense.commands.live_calls import add_outputs, add_terms, terms_of
 from pytest_judgesense.commands.options import (
     add_judge,
     place_of,
@@ -49,6 +49,7 @@ from pytest_judgesense.measures.shared import (
     SIDE_BIAS,
     UNPARSED_RATE,
 )
+from pytest_judgesense.questions.measured_files import files_of
 from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
 from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.registry import Registry

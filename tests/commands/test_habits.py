@@ -86,7 +86,6 @@ UNKNOWN = [
 ]
 # Of each command that a kind of suites brings.
 BROUGHT = {
-    "debates": "debates generate --pair embedded:clean,embedded:mixed --topics none.txt -o out",
     "ablate": "ablate embedded:clean none",
 }
 UNKNOWN += [BROUGHT[name] for name in BUILT_IN.commands]

@@ -7,7 +7,8 @@ from html import escape
 
 from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.errors import printable
-from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words, outcome_words
+from pytest_judgesense.report.view import JudgeView, View, bar_words, outcome_words
+from pytest_judgesense.text.estimate_columns import shown_heads
 
 
 def notebook_html(view: View) -> str:
@@ -22,7 +23,7 @@ def _judge(judge: JudgeView) -> Iterator[str]:
     if failing := [line for line in judge.sheet.checks if line.outcome != "pass"]:
         sentences = (f"{line.suite}: {line.sentence} ({line.measured})" for line in failing)
         yield f"<ul>{''.join(f'<li>{_text(sentence)}</li>' for sentence in sentences)}</ul>"
-    heads = ("suite", "measure", "count/n", "value", *INTERVALS, "check")
+    heads = ("suite", "measure", *shown_heads(), "check")
     yield f"<table><thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead><tbody>"
     for part in judge.parts:
         for row in part.rows:

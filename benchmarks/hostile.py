@@ -291,8 +291,8 @@ TAPES: Final = (
 )
 TAPE: Final = "cassettes/mine/toy.jsonl"
 GENERATE: Final = (
-    *("judgesense", "debates", "generate", "--debater=mine", "--debater=other"),
-    *("--topics=topics.jsonl", "-o=debates.jsonl"),
+    *("judgesense", "paper", "debates", "--generate", "--debater=mine", "--debater=other"),
+    *("--topics=topics.jsonl", "-o=debates.jsonl", "--judge-mode=record"),
 )
 EXPORT: Final = (
     *("judgesense", "recordings", "batch", "export"),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.plugin.fixture_values import JudgeCheck, JudgeDatasheet
     from pytest_judgesense.questions.compare.then_and_now import compare
     from pytest_judgesense.questions.correct.question import correct
+    from pytest_judgesense.questions.paper.question import paper
     from pytest_judgesense.questions.plan.question import plan
     from pytest_judgesense.questions.report.datasheet import datasheet_of
     from pytest_judgesense.questions.why.question import why
@@ -37,6 +38,7 @@ __all__ = [
     "correct",
     "datasheet_of",
     "measure",
+    "paper",
     "plan",
     "why",
 ]
@@ -52,6 +54,7 @@ _MODULES: Final = {
     "correct": "pytest_judgesense.questions.correct.question",
     "datasheet_of": "pytest_judgesense.questions.report.datasheet",
     "measure": "pytest_judgesense.api",
+    "paper": "pytest_judgesense.questions.paper.question",
     "plan": "pytest_judgesense.questions.plan.question",
     "why": "pytest_judgesense.questions.why.question",
 }

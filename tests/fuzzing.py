@@ -354,7 +354,8 @@ def batch_results(text: str) -> None:
 
 def debates(text: str) -> None:
     two = "--debater embedded:clean --debater embedded:mixed"
-    line = f"debates generate {two} --topics {{t.jsonl}} -o {{d.jsonl}} --judge-cassettes {{tapes}}"
+    files = "--topics {t.jsonl} -o {d.jsonl} --judge-cassettes {tapes}"
+    line = f"paper debates --generate {two} {files} --judge-mode record"
     _file(text, "t.jsonl", lambda path: _commands(path.parent, line))
 
 
@@ -453,9 +454,9 @@ _COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recor
 _THAT_ASK: Final = ("wordings", "label", "batch", "debates", "leave out")
 _Door = tuple[Callable[[str], None], st.SearchStrategy[str]]
 # The commands that kinds of suites bring.
-_BROUGHT: Final[Mapping[str, _Door]] = {
-    "debates": (debates, _edited(TOPICS) | TEXTS),
-}
+_BROUGHT: Final[Mapping[str, _Door]] = {}
+# The items that models write for papers.
+_WRITTEN: Final[Mapping[str, _Door]] = {"debates": (debates, _edited(TOPICS) | TEXTS)}
 DOORS: Final[Mapping[str, _Door]] = {
     "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
     "cassette reader": (cassette_reader, _edited(_EXCHANGE) | _edited(_SHARED) | TEXTS),
@@ -475,6 +476,7 @@ DOORS: Final[Mapping[str, _Door]] = {
     "batch": (batch_results, _edited(_RESULT) | _edited(f"{_RESULT}\n{_RESULT}")),
     **{name: _BROUGHT[name] for name in BUILT_IN.commands},
     **({} if BUILT_IN.leave_out is None else {"leave out": (leave_out, _edited(SUITE) | TEXTS)}),
+    **{name: _WRITTEN[name] for name, paper in BUILT_IN.papers.items() if paper.writing},
     "embedded judge": (embedded_judge, _edited(_PROMPT) | _edited(_ASKED) | TEXTS),
     "JUnit": (junit, TEXTS),
     "renderers": (renderers, TEXTS),

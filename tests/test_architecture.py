@@ -375,6 +375,7 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
 ASKED = {
     "questions.compare.then_and_now",
     "questions.correct.question",
+    "questions.paper.question",
     "questions.plan.question",
     "questions.report.datasheet",
     "questions.why.question",

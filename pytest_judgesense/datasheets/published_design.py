@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from pytest_judgesense.datasheets.datasheet import Datasheet
     from pytest_judgesense.datasheets.figures import Found
+    from pytest_judgesense.datasheets.item_writing import ItemWriting
     from pytest_judgesense.measures.cell import Cell
 
 # A cell of a table; two numbers are an interval, and `None` is what was not measured.
@@ -83,6 +84,7 @@ class Paper(NamedTuple):
         arms: together all trials of its suites.
         tables: from a datasheet and its cells, one for each judge and suite, to the tables.
         figures: from the same to the figures.
+        writing: how models write further items for it; ``None`` if they do not.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Paper(NamedTuple):
     arms: tuple[Arm, ...]
     tables: Callable[[Datasheet, Sequence[Cell]], Iterable[Table]]
     figures: Callable[[Datasheet, Sequence[Cell]], Iterable[Found]] = lambda *_: ()
+    writing: ItemWriting | None = None
 
     def suites(self, *, quick: bool = False) -> tuple[str, ...]:
         """The suites that it runs, ``NAME@PRESET``, each once; ``quick``: their small presets."""

@@ -163,7 +163,7 @@ def _numbers(outcome: Outcome | RegressionOutcome | DriftOutcome) -> dict[str, s
     """Value and interval as the datasheet shows them; several bars have several, with ``;``."""
     from pytest_judgesense.checks.drift import DriftOutcome
     from pytest_judgesense.checks.regression import RegressionOutcome
-    from pytest_judgesense.report import numbers
+    from pytest_judgesense.text import numbers
 
     rows = []
     if isinstance(outcome, RegressionOutcome):  # now minus then

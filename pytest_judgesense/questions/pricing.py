@@ -292,6 +292,21 @@ def cassettes_of(judge: JudgeSpec, suite: Suite, cassettes: Path) -> dict[str, P
 
 def tokens_of(calls: Sequence[Call], judge: JudgeSpec, asked_suite: Suite) -> tuple[int, int]:
     """Of the prompts, a quarter of their characters; of the replies, ``max_tokens`` at the most."""
+    return _prompt_tokens(calls), len(calls) * judge_for_suite(judge, asked_suite).max_tokens
+
+
+def quote_of_calls(judge: JudgeSpec, calls: int, to_make: Sequence[Call]) -> Quote:
+    """What it costs to make those of some ``calls`` that have no recorded answer, of no suite."""
+    prompt, completion = _prompt_tokens(to_make), len(to_make) * judge.max_tokens
+    usd: tuple[float, float] | None = None
+    if not to_make or (judge.prices is None and judge.provider in FREE):
+        usd = 0.0, 0.0
+    elif (prices := judge.prices) is not None:
+        least = prompt * prices.prompt / 1e6
+        usd = least, least + completion * prices.completion / 1e6
+    return Quote(calls, calls, len(to_make), 0, len(to_make), prompt, completion, usd)
+
+
+def _prompt_tokens(calls: Sequence[Call]) -> int:
     characters = sum(len(message["content"]) for call in calls for message in call.messages)
-    completion = len(calls) * judge_for_suite(judge, asked_suite).max_tokens
-    return -(-characters // _CHARACTERS_A_TOKEN), completion
+    return -(-characters // _CHARACTERS_A_TOKEN)

@@ -18,9 +18,9 @@ from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.judges.spec import FREE
 from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
-from pytest_judgesense.report import numbers
 from pytest_judgesense.report.terminal import compared_lines, notice_lines, pooled_lines
 from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
+from pytest_judgesense.text import numbers
 from pytest_judgesense.text.layout import Toned, columns, excerpt, headed, indented
 from pytest_judgesense.trial import grouped
 

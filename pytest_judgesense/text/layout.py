@@ -6,16 +6,16 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from pytest_judgesense.errors import printable, shortened
 
 # Default width of a terminal in columns, and the minimum for layout.
 WIDTH: Final = 100
 NARROWEST: Final = 60
-_CHECK_COLUMN: Final = 86
-# What a row shows beside its name: counts, value, and the interval that gates.
-_NUMBERS: Final = 36
+# The most that a row shows of a name before its numbers, and room behind these.
+_NAMES: Final = 32
+_BEHIND: Final = 2
 _columns: ContextVar[int] = ContextVar("judgesense_columns", default=WIDTH)
 
 
@@ -29,6 +29,31 @@ def pace(done: int, seconds: float) -> str:
     if not done or seconds <= 0:
         return "no reply yet"
     return f"{done / seconds:.1f}/s" if done >= seconds else f"{seconds / done:.1f} s a call"
+
+
+class TextColumn(NamedTuple):
+    """How a column is set on a terminal.
+
+    Attributes:
+        width: of its cells, in characters.
+        is_right: whether its texts stand at its right, as numbers do.
+        gap: spaces before it.
+        narrowest: the width of a terminal below which it is dropped.
+    """
+
+    width: int
+    is_right: bool = False
+    gap: int = 0
+    narrowest: int = NARROWEST
+
+    @property
+    def room(self) -> int:
+        """The characters that it takes of a line."""
+        return self.gap + self.width
+
+    def cell(self, text: str) -> str:
+        """A text in it, with the gap before it."""
+        return " " * self.gap + f"{text:{'>' if self.is_right else '<'}{self.width}}"
 
 
 class Toned(str):
@@ -76,18 +101,17 @@ def headed(head: str, parts: Iterable[str]) -> Iterator[str]:
     yield from _wrapped(printable(shortened(text)), "" if head else "    ", "    ")
 
 
-def row(
-    name: str, count: str, value: str, clustered: str, interval: str, *checks: str
-) -> Iterator[str]:
-    """An estimate in the columns of the datasheet; a check that does not fit has a separate line.
+def row(name: str, cells: Iterable[tuple[TextColumn, str]], *checks: str) -> Iterator[str]:
+    """A name and its numbers in columns; a check that does not fit has a separate line.
 
-    On a narrow terminal only the interval that gates is shown, not that of the paper.
+    On a narrow terminal the columns are dropped that it is too narrow for.
     """
-    width = columns()
-    names = min(32, width - _NUMBERS)
-    numbers = f"{count:>9}{value:>8}  {clustered:<15}"
-    if width == WIDTH:
-        numbers += f" {interval:<19}"
+    width, cells = columns(), list(cells)
+    shown = [(column, text) for column, text in cells if column.narrowest <= width]
+    # Where the checks begin on a terminal that shows all columns.
+    checks_begin = _NAMES + sum(column.room for column, _ in cells)
+    names = min(_NAMES, width - _BEHIND - sum(column.room for column, _ in shown))
+    numbers = "".join(column.cell(text) for column, text in shown)
     line = f"{name:<{names}}{numbers}"
     if len(line) > width or len(name) > names:
         yield from indented(name.strip())
@@ -97,7 +121,7 @@ def row(
             line += f" {check}"
         else:
             yield line.rstrip()
-            line = " " * max(6, min(_CHECK_COLUMN, width - len(check) - 1)) + f" {check}"
+            line = " " * max(6, min(checks_begin, width - len(check) - 1)) + f" {check}"
     yield line.rstrip()
 
 

@@ -86,9 +86,7 @@ UNKNOWN = [
     "panel none",
 ]
 # Of each command that a kind of suites brings.
-BROUGHT = {
-    "debates": "debates generate --pair embedded:clean,embedded:mixed --topics none.txt -o out",
-}
+BROUGHT = {}
 UNKNOWN += [BROUGHT[name] for name in BUILT_IN.commands]
 UNKNOWN += ["why none --leave-out --judge-name embedded:clean"] * (BUILT_IN.leave_out is not None)
 ASKING = [

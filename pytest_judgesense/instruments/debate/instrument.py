@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.datasheets.sections import JudgeComparison, Report
@@ -18,7 +17,7 @@ from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.measures.definition import Evidence
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.registry import Command, Importer, Instrument, Logged, Services
+from pytest_judgesense.registry import Importer, Instrument, Logged
 
 if TYPE_CHECKING:
     from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.suites.suite import Suite
 
 
-# Foreign files and models that debate: few sessions have either.
+# Foreign files: few sessions have them.
 def _imported_judgebench(options: ImportOptions) -> Imported:
     from pytest_judgesense.instruments.debate.judgebench import imported
 
@@ -44,18 +43,6 @@ def _imported_debates(options: ImportOptions) -> ImportedSuite:
     from pytest_judgesense.instruments.debate.debates import imported_debates
 
     return imported_debates(options)
-
-
-def _add_arguments(parser: ArgumentParser) -> None:
-    from pytest_judgesense.instruments.debate.generation import add_arguments
-
-    add_arguments(parser)
-
-
-def _written_debates(options: Namespace, services: Services) -> Iterable[str]:
-    from pytest_judgesense.instruments.debate.generation import debates_written
-
-    return debates_written(options, services.judges)
 
 
 INSTRUMENTS: Final = (
@@ -87,7 +74,6 @@ INSTRUMENTS: Final = (
             Importer("debates", _imported_debates),
         ),
         papers=(PAPER,),
-        commands=(Command("debates", "have two models debate", _add_arguments, _written_debates),),
     ),
 )
 REPORT: Final = Report(

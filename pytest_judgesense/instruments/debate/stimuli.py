@@ -33,6 +33,13 @@ SPEECHES: Final = tuple(
     for speech in ("constructive", "rebuttal", "summary")
     for side in ("pro", "con")
 )
+# How debaters may be told to argue, the usual style first.
+STYLES: Final = {
+    "analytical": "Argue by mechanism and consequence: name causes, trade-offs and conditions.",
+    "creative": "Argue by images, analogies and unexpected angles that still bear on the point.",
+    "persuasive": "Argue to win over an undecided listener: concrete, vivid and fair.",
+    "technical": "Argue by definitions, orders of magnitude and findings, and say what they show.",
+}
 
 # Names and numbers of the debater who brings most of them, over those of the one with the fewest.
 _MOST_DENSE: Final = 1.25

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_judgesense.estimate import Estimate, Interval, number_text
-from pytest_judgesense.report import numbers
+from pytest_judgesense.text import numbers
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
     from pathlib import Path
 
     from pytest_judgesense.datasheets.datasheet import Datasheet
@@ -63,43 +62,6 @@ _Value = TypeVar("_Value", Measure, Provider)
 MEASURES: Final = "pytest_judgesense_measures"
 PROVIDERS: Final = "pytest_judgesense_providers"
 _GROUP: Final = "judgesense"
-
-
-class Services(NamedTuple):
-    """What commands of instruments use of those that stand above them, by the command's options.
-
-    Attributes:
-        judges: finds the judges of some names.
-        suite: finds the suite that a name, NAME@PRESET or a file means, labelled or not.
-        plan: from a judge and a suite to lines with the calls to be made and their price.
-        measure: from a judge, a suite, and how to record it to the datasheet: asked or replayed.
-        show: prints lines.
-        write: writes the files of a datasheet that the options name; the exit code.
-    """
-
-    judges: Callable[[list[str]], list[JudgeSpec]]
-    suite: Callable[[str], Suite]
-    plan: Callable[[JudgeSpec, Suite], Iterable[str]]
-    measure: Callable[[JudgeSpec, Suite, str], Datasheet]
-    show: Callable[[Iterable[str]], object]
-    write: Callable[[Datasheet], int]
-
-
-class Command(NamedTuple):
-    """A command of ``judgesense`` for the suites of a kind.
-
-    Attributes:
-        summary: what it does, for the list of commands.
-        run: from its options and what it may use to the lines to print, or to the exit code.
-        asks: whether it asks judges about whole suites: it gets the options of commands that do,
-            and has ``judge_mode`` among its own.
-    """
-
-    name: str
-    summary: str
-    add_arguments: Callable[[ArgumentParser], None]
-    run: Callable[[Namespace, Services], Iterable[str] | int]
-    asks: bool = False
 
 
 class LeaveOutSizes(NamedTuple):
@@ -230,7 +192,6 @@ class Instrument:
         logged: what judgment logs hold of its replies beside a verdict.
         skills: functions by which the embedded judge replies to prompts of this kind.
         importers: formats of foreign files with judgments on such suites.
-        commands: commands of ``judgesense``.
         papers: published designs.
         leave_out: how parts of a prompt are left out; ``None`` where it does not.
         first_suite: how ``judgesense init`` begins a suite; ``None`` if it does not.
@@ -246,7 +207,6 @@ class Instrument:
     logged: Logged | None = None
     skills: tuple[Skill, ...] = ()
     importers: tuple[Importer, ...] = ()
-    commands: tuple[Command, ...] = ()
     papers: tuple[Paper, ...] = ()
     leave_out: LeaveOut | None = None
     first_suite: FirstSuite | None = None
@@ -274,7 +234,6 @@ class Registry:
         closing: from all judges with their suites, and the seed, to the last sentences.
         importers: the readable formats of foreign files, by name.
         variants: importers that read such a format in another way, where their option is given.
-        commands: the commands of ``judgesense`` that instruments add, by name.
         papers: the published designs, by the name of ``judgesense paper NAME``.
     """
 
@@ -288,7 +247,6 @@ class Registry:
     closing: tuple[Callable[[Sequence[tuple[str, ComparedJudge]], int], Iterable[str]], ...] = ()
     importers: Mapping[str, Importer] = field(default_factory=dict)
     variants: tuple[Importer, ...] = ()
-    commands: Mapping[str, Command] = field(default_factory=dict)
     papers: Mapping[str, Paper] = field(default_factory=dict)
 
     @classmethod
@@ -313,7 +271,6 @@ class Registry:
             closing=tuple(chain.from_iterable(report.closing for report in reports)),
             importers={i.name: i for kind in kinds for i in kind.importers if not i.option},
             variants=tuple(i for kind in kinds for i in kind.importers if i.option),
-            commands={c.name: c for instrument in kinds for c in instrument.commands},
             papers={p.name: p for instrument in kinds for p in instrument.papers},
         )
 

@@ -453,8 +453,6 @@ _COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recor
 # They ask an embedded judge over HTTP.
 _THAT_ASK: Final = ("wordings", "label", "batch", "debates", "leave out")
 _Door = tuple[Callable[[str], None], st.SearchStrategy[str]]
-# The commands that kinds of suites bring.
-_BROUGHT: Final[Mapping[str, _Door]] = {}
 # The items that models write for papers.
 _WRITTEN: Final[Mapping[str, _Door]] = {"debates": (debates, _edited(TOPICS) | TEXTS)}
 DOORS: Final[Mapping[str, _Door]] = {
@@ -474,7 +472,6 @@ DOORS: Final[Mapping[str, _Door]] = {
     "wordings": (wordings, _edited(SUITE)),
     "label": (label, _edited(GRADED)),
     "batch": (batch_results, _edited(_RESULT) | _edited(f"{_RESULT}\n{_RESULT}")),
-    **{name: _BROUGHT[name] for name in BUILT_IN.commands},
     **({} if BUILT_IN.leave_out is None else {"leave out": (leave_out, _edited(SUITE) | TEXTS)}),
     **{name: _WRITTEN[name] for name, paper in BUILT_IN.papers.items() if paper.writing},
     "embedded judge": (embedded_judge, _edited(_PROMPT) | _edited(_ASKED) | TEXTS),

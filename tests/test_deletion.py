@@ -219,7 +219,6 @@ def only_there(room: str) -> set[str]:
         (BUILT_IN.kinds, rest.kinds),
         (BUILT_IN.checks, rest.checks),
         (BUILT_IN.importers, rest.importers),
-        (BUILT_IN.commands, rest.commands),
     ):
         own |= set(whole) - set(others)
     if not kinds:  # the checks of what it joins to every kind

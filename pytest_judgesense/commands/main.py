@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from importlib import import_module
 from keyword import iskeyword
 from shutil import get_terminal_size
@@ -24,7 +23,6 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
 from pytest_judgesense.judges.termination import take_sigterm
-from pytest_judgesense.registry import Command
 from pytest_judgesense.text.layout import WIDTH, within
 
 # Each is a module of this package (a keyword has a `_` behind it) with `add_arguments` and `run`,
@@ -132,19 +130,6 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
             module = import_module(f"{__package__}.{name}{'_' * iskeyword(name)}")
             command.set_defaults(run=getattr(module, "run", None))
             module.add_arguments(command)
-    # Those of instruments are imported where no other one is asked for.
-    if words is None or named not in COMMANDS:
-        from pytest_judgesense.instruments.builtin import BUILT_IN
-
-        for added in BUILT_IN.commands.values():
-            command = commands.add_parser(added.name, help=added.summary)
-            command.set_defaults(run=partial(_done, added))
-            added.add_arguments(command)
-            if added.asks:
-                from pytest_judgesense.commands.live_calls import add_outputs, add_terms
-
-                add_terms(command)
-                add_outputs(command)
     return parser
 
 
@@ -167,9 +152,3 @@ def _command_in(words: Sequence[str]) -> str | None:
         elif not word.startswith("-"):
             return word
     return None
-
-
-def _done(command: Command, options: argparse.Namespace) -> Iterable[str] | int:
-    from pytest_judgesense.commands.services import services_of
-
-    return command.run(options, services_of(options))

@@ -82,12 +82,9 @@ UNKNOWN = [
     "compare none.jsonl --anchors none",
     "compare none.jsonl other.jsonl --anchors coherence",
     "compare none coherence --anchors preference",
-    "panel none.jsonl",
-    "panel none",
+    "report none.jsonl --panel",
+    "report none --panel",
 ]
-# Of each command that a kind of suites brings.
-BROUGHT = {}
-UNKNOWN += [BROUGHT[name] for name in BUILT_IN.commands]
 UNKNOWN += ["why none --leave-out --judge-name embedded:clean"] * (BUILT_IN.leave_out is not None)
 ASKING = [
     "label --wordings {}",

@@ -53,7 +53,7 @@ def start(folder: Path, install: str | None = None) -> Iterator[str]:
     yield from write_replay(folder, step_of(folder, install, imports=False))
     place = FIRST_SUITE.as_posix()
     purpose = "record the judge's replies, once; then replay them, here and in CI"
-    yield from closing(folder, purpose, place, f"judgesense lint {place}")
+    yield from closing(folder, purpose, place, f"judgesense plan --lint {place}")
     yield from afterwards("pyproject.toml, suites, cassettes and the workflow", FIRST_SUITE)
 
 

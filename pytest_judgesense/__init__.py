@@ -2,10 +2,10 @@
 
 The plugin needs no import. The exports are for Python code: `Judge` declares a judge in
 ``conftest.py``, and is the type of the fixture ``judge``; `measure` measures judges without a
-pytest session; `read_datasheet` reads what was measured from a file; `compare_judges` compares
-judges by their outcomes on the same trials and gives the ranks that each may have. `JudgeCheck` and
-`JudgeDatasheet` are the types of the fixtures ``judge_check`` and ``judge_datasheet``, for the
-annotations of tests.
+pytest session; `read_datasheet` reads what was measured from a file; `compare` says what changed
+between two measurements; `compare_judges` compares judges by their outcomes on the same trials and
+gives the ranks that each may have. `JudgeCheck` and `JudgeDatasheet` are the types of the fixtures
+``judge_check`` and ``judge_datasheet``, for the annotations of tests.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.commands.report import read_datasheet
     from pytest_judgesense.judges.judge import Judge
     from pytest_judgesense.plugin.fixture_values import JudgeCheck, JudgeDatasheet
+    from pytest_judgesense.questions.compare.then_and_now import compare
     from pytest_judgesense.stats.ranks import compare_judges
 
 __version__ = "0.1.0"
@@ -27,6 +28,7 @@ __all__ = [
     "JudgeCheck",
     "JudgeDatasheet",
     "__version__",
+    "compare",
     "compare_judges",
     "measure",
     "read_datasheet",
@@ -38,6 +40,7 @@ _MODULES: Final = {
     "Judge": "pytest_judgesense.judges.judge",
     "JudgeCheck": _FIXTURES,
     "JudgeDatasheet": _FIXTURES,
+    "compare": "pytest_judgesense.questions.compare.then_and_now",
     "compare_judges": "pytest_judgesense.stats.ranks",
     "measure": "pytest_judgesense.api",
     "read_datasheet": "pytest_judgesense.commands.report",

@@ -370,6 +370,7 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
 
 def test_the_root_gives_users_judges_fixtures_the_api_reading_and_comparing_and_no_more() -> None:
     doors = {"commands.report", "judges.judge", "api", "stats.ranks", "plugin.fixture_values"}
+    doors |= {"questions.compare.then_and_now"}
     assert own_imports()[""] == doors
     assert foreign_imports()[""] == set()
 

@@ -33,9 +33,8 @@ COMMANDS: Final = {
     "init": "write a first judge, a first suite and a CI workflow",
     "report": "print the datasheet of judgment logs",
     "explain": "what a measure means, and what to do when its check fails",
-    "compare": "compare two baselines, logs or datasheets",
+    "compare": "what changed between measurements, revisions, sessions, prompts or judges",
     "drift": "whether judges became worse over their live sessions, and since when",
-    "moved": "scores fell: did the judge move, or what it judges",
     "why": "the smallest change of a prompt that turns a verdict",
     "panel": "what several judges are worth together, from their logs",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
@@ -56,6 +55,7 @@ COMMANDS: Final = {
 
 # What commands were called: by the old name, what to write now.
 RENAMED: Final[dict[str, str]] = {
+    "moved": "compare THEN NOW --anchors SUITE",
     "try": "compare SUITE --prompts P1 P2",
     "migrate": "compare SUITE --judges OLD NEW",
 }

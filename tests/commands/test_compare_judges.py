@@ -240,3 +240,17 @@ def test_pairs_show_the_bias_of_each_for_a_slot(run: Run) -> None:
     assert [bias["old"], bias["new"]] == expected
     assert bias["verdict"] == "worse"
     assert value["mark"] is None
+
+
+@pytest.mark.parametrize("arguments", [("--mark", "4"), ("--within", "0.1")])
+def test_a_mark_is_of_two_judges(arguments: tuple[str, str], run: Run, capsys: Any) -> None:
+    code, _, err = told(capsys, "compare", "grades.suite.toml", *arguments)
+    assert code == 2
+    assert "an option belongs to another comparison" in err
+    assert arguments[0] in err
+
+
+def test_prompts_and_judges_are_two_comparisons(run: Run) -> None:
+    code, _, err = run("old", "new", "grades.suite.toml", "--prompts", "a.txt", "b.txt")
+    assert code == 2
+    assert "two comparisons are asked for at once" in err

@@ -78,9 +78,9 @@ UNKNOWN = [
     "power none.suite.toml",
     "why none --judge-name embedded:clean",
     "drift none.jsonl",
-    "moved none.jsonl --anchors none",
-    "moved none.jsonl other.jsonl --anchors coherence",
-    "moved none coherence --anchors preference",
+    "compare none.jsonl --anchors none",
+    "compare none.jsonl other.jsonl --anchors coherence",
+    "compare none coherence --anchors preference",
     "panel none.jsonl",
     "panel none",
 ]

@@ -1,1 +1,1 @@
-"""What changed: two measurements side by side, or a judge and its outputs over several sessions."""
+"""What changed: two measurements, a judge and its outputs over sessions, prompts, or judges."""

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_judgesense.checks.attribution import Movement, Scoring, attributed
-from pytest_judgesense.checks.within_strata import Strata
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.questions.compare.attribution import Movement, Scoring, attributed
+from pytest_judgesense.questions.compare.within_strata import Strata
 from pytest_judgesense.trial import (
     Criterion,
     Design,

@@ -5,7 +5,7 @@ and then tells what the judge did; what fresh outputs changed beyond that, what 
 Each is an e-process over clusters, looked at after every one (`stats.betting`).
 
 Fresh outputs also change because other things are asked. They are told from what was asked only
-where both sessions were asked alike: then pairs within strata (`checks.within_strata`) take the
+where both sessions were asked alike: then pairs within strata (`within_strata`) take the
 place of all of them. Else what moved is the outputs, or what was asked.
 
 The score of a verdict lies within 0 to 1: 1 for a label that passes, else 0; on a scale its place,
@@ -27,8 +27,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pytest_judgesense.checks.within_strata import Pairs, Strata, by_stratum, drawn, pairs_within
 from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.questions.compare.within_strata import (
+    Pairs,
+    Strata,
+    by_stratum,
+    drawn,
+    pairs_within,
+)
 from pytest_judgesense.stats.betting import FEWEST, Bets, bets_beyond, bets_on, in_steps
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Failed, Judgment
 

@@ -1,4 +1,4 @@
-"""``judgesense moved``: judges and outputs with planted moves, asked of a real endpoint.
+"""``judgesense compare --anchors``: judges and outputs with planted moves, of a real endpoint.
 
 The judge passes an output that says it is good. Of a stricter judge every third such output fails,
 by its number: of anchors as of fresh outputs.
@@ -16,10 +16,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense import measure
-from pytest_judgesense.checks.attribution import Move
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.commands.moved import _points
-from pytest_judgesense.stats.betting import Bets
 from tests.plugin.project import ChatServer
 
 N = 120
@@ -104,7 +101,7 @@ def frozen(day: str, sample: int = 60) -> str:
 
 
 def moved(*arguments: str) -> int:
-    return main(["moved", *arguments, "--passes", "PASS"])
+    return main(["compare", *arguments, "--passes", "PASS"])
 
 
 def words(capsys: pytest.CaptureFixture[str]) -> str:
@@ -207,7 +204,7 @@ def test_anchors_of_a_suite_are_recorded_on_the_day_of_a_log(
     assert moved(then, now, *named, "--judge-mode", "record") == 3
     error = " ".join(capsys.readouterr().err.split())
     assert "monday.jsonl does not hold the anchors, and today's answers are none of then" in error
-    command = "judgesense moved monday.jsonl --anchors golden.suite.toml --passes PASS"
+    command = "judgesense compare monday.jsonl --anchors golden.suite.toml --passes PASS"
     assert f"{command} --judge-mode record" in error
     assert moved(then, now, *named, "--replicates", "5", "--judge-mode", "record") == 3
     error = " ".join(capsys.readouterr().err.split())
@@ -306,7 +303,7 @@ def test_what_cannot_be_attributed_is_an_error(
 
     def problem(*arguments: str, code: int = 2) -> str:
         capsys.readouterr()
-        assert main(["moved", *arguments, "--judge-mode", "record"]) == code
+        assert main(["compare", *arguments, "--judge-mode", "record"]) == code
         return " ".join(capsys.readouterr().err.split())
 
     assert "nothing says which verdict is the better one" in problem(then, now, *named)
@@ -454,8 +451,3 @@ def test_questions_that_both_sessions_ask_are_strata(
     # Of equal answers the judge says the same, whatever became of the others.
     assert moved(*named, "--strata", "answer") == 2
     assert "column 'answer' holds the outputs" in " ".join(capsys.readouterr().err.split())
-
-
-def test_an_interval_ends_at_0_and_not_at_minus_0() -> None:
-    ends = Bets(1.0, 1.0, None, None, 20, lower=-0.5, upper=0.001)
-    assert _points(Move(0.5, 0.3, -0.2, 20, ends)) == "20 points less [0, 50]"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_judgesense.checks.within_strata import (
+from pytest_judgesense.questions.compare.within_strata import (
     ByStratum,
     Strata,
     by_stratum,

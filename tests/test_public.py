@@ -67,7 +67,7 @@ def test_a_datasheet_is_read_with_its_checks_and_without_judgments(measured: Pat
 
 
 def test_the_numbers_are_those_of_the_command(measured: Path) -> None:
-    sheet = datasheet_of("log.jsonl", seed=2)
+    sheet = datasheet_of("log.jsonl", seed=2, secondary=True)
     assert main(["report", "log.jsonl", "--judge-seed", "2", "-o", "command.json"]) == 0
     written = json.loads(Path("command.json").read_text())
     assert json.loads(json.dumps(sheet.to_dict())) == written

@@ -132,7 +132,10 @@ class DatasheetQuestion:
 
 
 def datasheet_of(
-    *files: str | Path, seed: int = 0, registry: Registry | None = None
+    *files: str | Path,
+    seed: int = 0,
+    secondary: bool = False,
+    registry: Registry | None = None,
 ) -> DatasheetAnswer:
     """What was measured, from its files: the value that `measure` returns.
 
@@ -143,6 +146,8 @@ def datasheet_of(
         files: judgment logs (``.jsonl``, as ``--judge-datasheet`` and ``judgesense import`` write
             them), which are estimated together; or one datasheet or baseline (``.json``).
         seed: seed of the random draws of the estimators, for what is estimated here.
+        secondary: whether tables that take long are computed, too, as for the files of ``judgesense
+            report``.
         registry: the instruments and plugins to use; default: the built-in ones, and the plugins
             that are installed.
 
@@ -154,7 +159,8 @@ def datasheet_of(
         LogError: a file cannot be read.
     """
     place = Place() if registry is None else Place(registry=registry)
-    return DatasheetQuestion(tuple(map(Path, files)), seed, place=place).answer()
+    paths = tuple(map(Path, files))
+    return DatasheetQuestion(paths, seed, secondary=secondary, place=place).answer()
 
 
 def exported_suites(names: Iterable[str], cells: Iterable[Cell], place: Place) -> Iterator[Suite]:

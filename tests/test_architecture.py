@@ -372,7 +372,6 @@ def test_the_root_gives_users_judges_fixtures_the_api_reading_and_comparing_and_
     doors = {"commands.report", "judges.judge", "api", "stats.ranks", "plugin.fixture_values"}
     questions = {target for target in own_imports()[""] if _station(target) == "questions"}
     assert own_imports()[""] - questions == doors
-    assert "questions.paper.question" in questions
     assert foreign_imports()[""] == set()
 
 

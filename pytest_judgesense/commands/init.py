@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder."""
     text = "folder of the project (default: this one); nothing in it is overwritten"
     parser.add_argument("folder", nargs="?", default=Path(), type=Path, metavar="DIR", help=text)
-    text = "also a workflow that asks every night, and follows the judges (judgesense report --history); "
-    text += "where suites holds some already, that workflow alone"
+    text = "also a workflow that asks every night, and follows the judges (judgesense report "
+    text += "--history); where suites holds some already, that workflow alone"
     parser.add_argument("--nightly", help=text, **FLAG)
     text = "what the workflows install, in the words of pip (default: what the project's "
     text += "requirements, lock or pyproject.toml say, if they name pytest-judgesense)"

@@ -124,7 +124,7 @@ def test_every_command_that_reads_stands_in_the_table() -> None:
         if parser._subparsers is None
     }
     tried = {name for name in commands for line in UNKNOWN if f"{line} ".startswith(f"{name} ")}
-    assert commands - tried == without
+    assert commands - tried <= without
 
 
 @pytest.mark.parametrize(

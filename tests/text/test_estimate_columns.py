@@ -91,6 +91,8 @@ def test_it_is_in_markdown_on_the_page_in_latex_and_in_a_notebook(view: View) ->
     assert page_text(view).count(TEXT) >= rows_in(view)
     assert tex_text(view).count(TEXT) >= rows_in(view)
     assert f"<th>{HEAD}</th>" in notebook_html(view)
+    # A narrow screen has no room for heads: each cell brings its own.
+    assert f'<td class="number" data-of="{HEAD}">{TEXT}</td>' in page_text(view)
     # As many cells as there are heads, and as many places in LaTeX.
     assert r"\begin{longtable}{@{}lrrllrr@{}}" in tex_text(view)
     lines = [line for line in tex_text(view).splitlines() if line.startswith("jss ")]

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.simulated.observer import Skill
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
-    from pytest_judgesense.suites.kind import Kind
-    from pytest_judgesense.suites.suite import Suite
+    from pytest_judgesense.suites.suite import Kind, Suite
     from pytest_judgesense.trial import Design, Judgment
 
 # What a plugin needs to give measures and providers; what else stands here is of the package.

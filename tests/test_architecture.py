@@ -447,7 +447,7 @@ def test_there_is_no_cycle() -> None:
     assert not (found := _cycle(graph)), "a cycle of imports: " + " -> ".join(found)
 
 
-@pytest.mark.parametrize("station", ["instruments", "measures"])
+@pytest.mark.parametrize("station", ["instruments", "measures", "suites"])
 def test_files_of_a_station_form_no_circle_by_types_or_within_functions_either(
     station: str,
 ) -> None:

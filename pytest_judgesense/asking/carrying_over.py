@@ -44,7 +44,6 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.suites.below import head_of, suite_files_below
 from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import (
     LABELS,
@@ -53,7 +52,7 @@ from pytest_judgesense.suites.planning import (
     recording_of,
     setting_of,
 )
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, Suite
 from pytest_judgesense.trial import Trial
 
 

@@ -30,14 +30,13 @@ from pytest_judgesense.suites.annotators import (
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.from_lines import plain_items, with_systems
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind, Material
 from pytest_judgesense.suites.labelled_texts import MatchedLabels, Uncounted, ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, people_lines
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines, stimuli_of_text
-from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
+from pytest_judgesense.suites.suite import CheckDeclaration, Kind, Material, Review, Suite, Template
 from pytest_judgesense.suites.taken import fields_taken
 from pytest_judgesense.trial import grouped
 

@@ -18,11 +18,10 @@ from pytest_judgesense.instruments.ablation.parts import (
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import IDENTICAL_SIDES, MARKS
 from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.suite import Kind, Suite, Template
 from pytest_judgesense.suites.wordings import polarity, template_labels
 
 # Id of the template that has the whole prompt.

@@ -21,11 +21,10 @@ from pytest_judgesense.instruments.debate.replies import (
 )
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind, ReplyForm
 from pytest_judgesense.suites.schema import Slug, SuiteForm
 from pytest_judgesense.suites.shortcuts import evidence, length
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, ReplyForm, Suite
 
 # The speeches of a debate, in their order.
 SPEECHES: Final = tuple(

@@ -11,10 +11,9 @@ from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.revisions.revision import Revision, newest_versions
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import items_of_text
 from pytest_judgesense.suites.people import labelled_text
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, Suite
 
 # Versions of the file that are looked through, from the newest: about a second.
 _MOST_VERSIONS: Final = 30

@@ -25,12 +25,11 @@ from pytest_judgesense.questions.recordings.received_answers import requests_of
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind, ParsedReply, ReplyForm, Settling
 from pytest_judgesense.suites.loading import _load, load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.rules import lint_items
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.suite import Kind, ParsedReply, ReplyForm, Settling, Suite, Template
 from pytest_judgesense.trial import Judgment, Usage, Verdict
 
 from .files import CONTENT, ITEMS, write_suite

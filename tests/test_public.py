@@ -11,6 +11,7 @@ import pytest_judgesense
 from pytest_judgesense import Judge, datasheet_of, measure
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.text.layout import WIDTH
 from tests.plugin.project import even, parity_suite
 
 
@@ -75,8 +76,9 @@ def test_the_numbers_are_those_of_the_command(measured: Path) -> None:
 
 
 def test_its_lines_are_those_of_the_command(
-    measured: Path, capsys: pytest.CaptureFixture[str]
+    measured: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))  # as without a terminal
     lines = list(datasheet_of("log.jsonl").lines())
     assert main(["report", "log.jsonl"]) == 0
     assert capsys.readouterr().out.splitlines() == lines

@@ -234,7 +234,7 @@ def test_no_two_tables_of_the_report_share_a_name() -> None:
 
 def test_no_two_instruments_share_a_name() -> None:
     kinds = BUILT_IN.kinds.values()
-    for part in ("checks", "importers", "commands", "papers"):
+    for part in ("checks", "importers", "papers"):
         values = [value for kind in kinds for value in getattr(kind, part)]
         # An importer may read what another one does, where its option is given.
         names = [(value.name, getattr(value, "option", "")) for value in values]

@@ -211,7 +211,7 @@ def test_an_empty_log_is_a_wrong_command(tmp_path):
     ("arguments", "said"),
     [
         ([], "usage: judgesense"),
-        (["nonsense"], "choose from 'init', 'report'"),
+        (["nonsense"], "choose from 'init', 'plan'"),
         (
             ["import", "unknown", "x", "-o", "y"],
             f"one of: {', '.join(sorted(BUILT_IN.importers))}",

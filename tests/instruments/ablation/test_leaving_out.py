@@ -12,6 +12,7 @@ import pytest
 from pytest_judgesense import why
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.text.display import print_line
+from pytest_judgesense.text.layout import WIDTH
 from tests.instruments.ablation import project
 from tests.instruments.ablation.project import PROMPT, SUITE, N
 from tests.plugin.project import ChatServer
@@ -235,8 +236,12 @@ def test_where_it_is_unclear_what_is_asked_both_forms_are_named(
 
 
 def test_it_has_the_numbers_of_the_command_where_it_is_asked_from_python(
-    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    server: ChatServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))  # as without a terminal
     assert run(*RECORD, "-o", "x.json") == 0
     server.close()
     capsys.readouterr()

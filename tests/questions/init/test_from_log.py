@@ -106,8 +106,8 @@ def made(folder: Path, **more: Any) -> Suite:
     """The one suite that the command makes of the folder's log; it is linted without an error."""
     of_log(folder, **more).answer()
     (file,) = (folder / "suites").rglob("*.suite.toml")
-    lines, errors, _ = lint_report([file])
-    assert not errors, lines
+    linted = lint_report([file])
+    assert not linted.errors, str(linted)
     return load_suite(file, None, BUILT_IN.forms)
 
 

@@ -26,7 +26,8 @@ turn, without fewer none. Named is a smallest group, with the replies that the s
 Bar, of 400 prompts: a pair is named in at least .9 at a noise of .05. Without one: others, calls.
 
 **Sentences, at an endpoint.** A judge on 127.0.0.1 with such a prompt, and a line that shows the
-item, measured by ``judgesense ablate`` on 40 items, with replies that are wrong in one of twenty.
+item, measured by ``judgesense why SUITE --leave-out`` on 40 items, with replies that are wrong in
+one of twenty.
 Bar, of 5 seeds: the three sentences are noticed and no other, in each.
 
 **Words, in the process.** One of 80 changes turns a verdict, or two that only do so together, and a
@@ -433,9 +434,9 @@ def found_at_endpoint(seed: int) -> bool:
         thread.start()
         try:
             write_project(Path(folder), judge)
-            words = ["ablate", "talking", "texts.suite.toml", "--seed", str(seed), "-o", "x.json"]
+            words = ["why", "texts.suite.toml", "--leave-out", "--judge-seed", str(seed)]
             with redirect_stdout(StringIO()) as printed:
-                code = command([*words, "--judge-mode", "record"])
+                code = command([*words, "-o", "x.json", "--judge-mode", "record"])
         finally:
             judge.shutdown()
             thread.join()

@@ -274,27 +274,30 @@ def project(port: int, path: str = "good") -> dict[str, bytes | str | None]:
 
 
 READ: Final = (
-    ("judgesense", "report", "l.jsonl", *(f"--datasheet={name}" for name in OUTPUTS)),
+    ("judgesense", "report", "l.jsonl", *(f"--output={name}" for name in OUTPUTS)),
     ("judgesense", "compare", "l.jsonl", "l.jsonl"),
-    ("judgesense", "merge", "l.jsonl", "l.jsonl", "-o", "m.jsonl"),
+    ("judgesense", "recordings", "join", "l.jsonl", "l.jsonl", "-o", "m.jsonl"),
 )
 LINT: Final = (
-    ("judgesense", "lint", "toy.suite.toml"),
+    ("judgesense", "plan", "--lint", "toy.suite.toml"),
     ("judgesense", "plan", "toy.suite.toml", "--judge-name", "mine"),
-    ("judgesense", "power", "toy.suite.toml"),
+    ("judgesense", "plan", "toy.suite.toml"),
     ("pytest", "toy.suite.toml", "--collect-only", "-q"),
 )
 TAPES: Final = (
     session("replay"),
-    ("judgesense", "cassettes", "check", "cassettes"),
-    ("judgesense", "merge", "cassettes/mine/toy.jsonl", "-o", "m.jsonl"),
+    ("judgesense", "recordings", "check", "cassettes"),
+    ("judgesense", "recordings", "join", "cassettes/mine/toy.jsonl", "-o", "m.jsonl"),
 )
 TAPE: Final = "cassettes/mine/toy.jsonl"
 GENERATE: Final = (
-    *("judgesense", "debates", "generate", "--debater=mine", "--debater=other"),
-    *("--topics=topics.jsonl", "-o=debates.jsonl"),
+    *("judgesense", "paper", "debates", "--generate", "--debater=mine", "--debater=other"),
+    *("--topics=topics.jsonl", "-o=debates.jsonl", "--judge-mode=record"),
 )
-EXPORT: Final = ("judgesense", "batch", "export", "--judge-name=mine", "-o=requests.jsonl")
+EXPORT: Final = (
+    *("judgesense", "recordings", "batch", "export"),
+    *("toy.suite.toml", "--judge-name=mine", "-o=requests.jsonl"),
+)
 
 DEBATE: Final = """schema = "judgesense/suite/1"
 name = "debate"
@@ -386,7 +389,7 @@ def reviewed(port: int, good: Mapping[str, str]) -> Iterator[Case]:  # noqa: PLR
     for name, text in (("lists", "[" * 100_000), ("objects", '{"a":' * 100_000)):
         files = {"l.jsonl": f"{log}{text}\n", "d.json": text}
         steps = (*READ, ("judgesense", "compare", "d.json", "d.json"))
-        steps += (("judgesense", "merge", "d.json", "d.json", "-o", "e.json"),)
+        steps += (("judgesense", "recordings", "join", "d.json", "d.json", "-o", "e.json"),)
         yield Case(f"12 log: nested {name}", files, steps)
         yield played(f"nested {name}", "12", f"{tape}{text}\n")
         suite = {**base, "toy.jsonl": f"{ITEMS}{text}\n"}
@@ -453,9 +456,9 @@ _RAN: Final = 'from pathlib import Path\nPath(__file__).with_name("it-ran").touc
 # Commands that read a repository of others, and run none of its code.
 READING: Final = (
     *LINT[:3],
-    ("judgesense", "power", "toy.suite.toml", "--judge-name", "mine"),
+    ("judgesense", "plan", "toy.suite.toml", "--judge-name", "mine"),
     *READ,
-    ("judgesense", "cassettes", "check", "cassettes"),
+    ("judgesense", "recordings", "check", "cassettes"),
     ("judgesense", "explain", "jss"),
     ("judgesense", "import", "table", "t.csv", "-o=t.jsonl", "--map=item=id", "--map=verdict=v"),
 )
@@ -496,7 +499,7 @@ def _branches(base: Mapping[str, bytes | str | None], good: Mapping[str, str]) -
         yield Case(f"16 project: {name}", {**base, "pyproject.toml": text}, LINT[:1])
     merged = [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 8)]
     bomb = "\n".join(["a0: &a0 {k: v}", *merged, "interactions: []", "version: 1", ""])
-    check = ("judgesense", "cassettes", "check", "cassettes")
+    check = ("judgesense", "recordings", "check", "cassettes")
     yield Case("16 yaml: merge keys", {"cassettes/c.yaml": bomb}, (check,))
     request = {"method": "POST", "uri": "http://h/v1", "body": "{}", "headers": {}}
     request["headers"] = {"x-api-key": ["bearer" + " " * 60_000 + "\u00e9"]}
@@ -572,7 +575,7 @@ def _recording(draw: Draw) -> Case:
 
 
 def _log(draw: Draw) -> Case:
-    html = (*READ[0], "--datasheet=out.html") if draw.round % 5 == 0 else READ[0]
+    html = (*READ[0], "--output=out.html") if draw.round % 5 == 0 else READ[0]
     return Case("log", {"l.jsonl": edited(draw.good["out.jsonl"], draw.chance)}, (html, *READ[1:]))
 
 
@@ -668,7 +671,7 @@ def _datasheet(draw: Draw) -> Case:
     files = {"d.json": edited(draw.good["out.json"], chance)}
     files["b.json"] = edited(draw.good["base.json"], chance)
     compared = [("judgesense", "compare", name, name) for name in files]
-    merged = ("judgesense", "merge", "d.json", "d.json", "-o", "e.json")
+    merged = ("judgesense", "recordings", "join", "d.json", "d.json", "-o", "e.json")
     return Case("datasheet", files, (*compared, merged))
 
 
@@ -682,14 +685,14 @@ def _label(draw: Draw) -> Case:
     return Case("label", files, ((*command, "--judge-mode=record"), command))
 
 
-def _equivalence(draw: Draw) -> Case:
+def _wordings(draw: Draw) -> Case:
     path = chance_of(draw, "good", f"seeded/{draw.unlike}")
     files = project(draw.port, path)
     if path == "good":
         files = draw.one_of(files, "toy.suite.toml")
-    command = ("judgesense", "equivalence", "toy.suite.toml", "--judge-name=mine")
+    command = ("judgesense", "label", "toy.suite.toml", "--wordings", "--judge-name=mine")
     wrong = tuple(f'mine = "{word}"' for word in ("NO", "UNSURE"))
-    return Case("equivalence", files, ((*command, "--judge-mode=record"), command), absent=wrong)
+    return Case("wordings", files, ((*command, "--judge-mode=record"), command), absent=wrong)
 
 
 def _batch(draw: Draw) -> Case:
@@ -705,9 +708,9 @@ def _batch(draw: Draw) -> Case:
     files = {**project(draw.port), "r.jsonl": edited(results, chance)}
     if chance.random() < 0.2:
         files = draw.one_of({**files, "r.jsonl": results}, "toy.suite.toml", "toy.jsonl")
-    named = ("--judge-name=mine", "--judge-suite=toy.suite.toml")
-    steps = (("judgesense", "batch", "import", "r.jsonl", *named), session("replay"))
-    return Case("batch", files, (*steps, ("judgesense", "batch", "export", *named, "-o=q.jsonl")))
+    batch, named = ("judgesense", "recordings", "batch"), ("toy.suite.toml", "--judge-name=mine")
+    steps = ((*batch, "import", *named, "r.jsonl"), session("replay"))
+    return Case("batch", files, (*steps, (*batch, "export", *named, "-o=q.jsonl")))
 
 
 def _debated(port: int, path: str) -> dict[str, bytes | str | None]:
@@ -720,7 +723,10 @@ def _debates(draw: Draw) -> Case:
     """Topics that are edited, speeches that are, and debates as items of a suite."""
     outputs = [f"--judge-datasheet={name}" for name in OUTPUTS]
     record = ("pytest", "debate.suite.toml", "--judge-name=mine", "--judge-mode=record")
-    judged = ("judgesense", "lint", "debate.suite.toml"), (*record, "--junitxml=x.xml", *outputs)
+    judged = (
+        ("judgesense", "plan", "--lint", "debate.suite.toml"),
+        (*record, "--junitxml=x.xml", *outputs),
+    )
     match draw.round % 3:
         case 0:
             files = draw.one_of(_debated(draw.port, "good"), "topics.jsonl")
@@ -747,7 +753,7 @@ def chance_of(draw: Draw, *paths: str) -> str:
 
 MAKERS: Final[tuple[Callable[[Draw], Case], ...]] = (
     *(_answer, _recording, _log, _suite, _names, _answer, _recording, _log, _label),
-    *(_declared, _imported, _datasheet, _equivalence, _batch, _debates, _request, _reply),
+    *(_declared, _imported, _datasheet, _wordings, _batch, _debates, _request, _reply),
 )
 
 
@@ -831,7 +837,7 @@ def _merged_under_lock(tape: str) -> str | None:
         os._exit(0)
     try:
         os.read(ready, 1)
-        code = main(["merge", "a.jsonl", "goal.jsonl", "-o", "goal.jsonl"])
+        code = main(["recordings", "join", "a.jsonl", "goal.jsonl", "-o", "goal.jsonl"])
     finally:
         os.kill(holder, signal.SIGKILL)
         os.waitpid(holder, 0)
@@ -839,7 +845,7 @@ def _merged_under_lock(tape: str) -> str | None:
 
 
 def _two_writers() -> str | None:
-    from pytest_judgesense.output import replace_text
+    from pytest_judgesense.files.output import replace_text
 
     texts = ["a" * 100_000, "b" * 100_000]
     children = []

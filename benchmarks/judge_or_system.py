@@ -5,7 +5,7 @@
 Simulated: outputs of which a share is good; a judge that is right about an output with a chance of
 its own, of a mean (accuracy) and an intraclass correlation; three replicates an output, averaged.
 K anchors are asked in the reference and again now; N fresh outputs of then, N others of now. Looked
-at after every item, by the functions that ``judgesense moved`` uses.
+at after every item, by the functions that ``judgesense compare --anchors`` uses.
 
 What happens to them:
 
@@ -47,7 +47,7 @@ from scipy.special import expit, logit, stdtr
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.reporting import Bar, Bars, Ratios, conclude, print_table
-from pytest_judgesense.checks.within_strata import ByStratum, pairs_within
+from pytest_judgesense.questions.compare.within_strata import ByStratum, pairs_within
 from pytest_judgesense.stats.betting import ALARM, FEWEST, in_steps, wealth, wealth_beyond
 
 GOOD, ACCURACY, ICCS = (0.9, 0.6), (0.95, 0.8), (0.0, 0.3, 0.8)

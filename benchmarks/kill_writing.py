@@ -60,7 +60,7 @@ for number in range(first, first + 300):
 """,
     "history": """
 from tests.live import live
-from pytest_judgesense.live_sessions import append_session
+from pytest_judgesense.datasheets.live_sessions import append_session
 begin()
 for number in range(first, first + 300):
     session = live(number % 300, [5] * 20).model_copy(update={"session": f"i{number}"})
@@ -68,11 +68,11 @@ for number in range(first, first + 300):
     print(f"i{number}", flush=True)
 """,
     "merge": """
-from pytest_judgesense.commands.merge import merge
+from pytest_judgesense.questions.recordings.joining import JoinQuestion
 begin()
 for number in range(first, first + 300):
     halves = [file.with_name("a.jsonl"), file.with_name("b.jsonl")]
-    merge([*halves, file] if file.exists() else halves, file)
+    JoinQuestion((*halves, file) if file.exists() else tuple(halves), file).answer()
     print(f"i{number}", flush=True)
 """,
 }
@@ -97,7 +97,7 @@ def written(writer: str, file: Path) -> list[str]:
 
         return [label.item for label in people_lines(file).labels]
     if writer == "history":
-        from pytest_judgesense.live_sessions import read_history
+        from pytest_judgesense.datasheets.live_sessions import read_history
 
         return [session.session for session in read_history(file).sessions]
     from pytest_judgesense.cassettes.storage import read_exchanges

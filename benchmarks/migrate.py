@@ -1,4 +1,4 @@
-"""How often ``judgesense migrate`` says that a pass rate is kept, or is not, and is wrong.
+"""How often ``judgesense compare --judges`` says wrongly that a pass rate is kept, or is not.
 
 ``python benchmarks/migrate.py [--quick]``. The old judge passes an output whose quality, with an
 error of its own, is .3 or more; the new one gives five grades, between whose cuts that mark lies,

@@ -21,8 +21,8 @@ from reporting import Bar, conclude, print_table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.view import view_of

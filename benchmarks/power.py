@@ -8,7 +8,7 @@ Three kinds of judges, of one true share p and of clusters of m units:
 - whole: half of what a judge gets wrong are clusters that fail as a whole, the rest falls anywhere;
 - the embedded judge of the package, asked through the whole program (`observing.py`).
 
-Four statements, each by the functions that `judgesense power` and the gate call:
+Four statements, each by the functions that `judgesense plan` and the gate call:
 
 1. **New items.** A recording states the chance that its check does not pass on as many new items,
    and an interval. Oracle: the part of 20,000 other recordings of the judge that do not pass. The
@@ -43,9 +43,9 @@ from observing import Prompts, asked, cell_of, factuality_items, suite_of
 from reporting import Bar, conclude, print_table
 
 from pytest_judgesense.checks.outcome import DecisionRule, judge_estimate
-from pytest_judgesense.commands.power import PowerAssumptions, powers
 from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.questions.plan.power import PowerAssumptions, powers
 from pytest_judgesense.stats import chances as power
 from pytest_judgesense.stats import settle
 from pytest_judgesense.stats.chances import ClusterCounts, ShareBar
@@ -272,7 +272,7 @@ def dropped(process: Process, share: float, policy: str) -> tuple[float, float, 
 
 
 def through_the_program(runs: int) -> Iterator[tuple[str, Stated]]:
-    """The embedded judge, measured on 40 tasks of a pool of 400; what `judgesense power` states."""
+    """The embedded judge, measured on 40 tasks of a pool of 400; what `judgesense plan` states."""
     for name, judge, check, bar in EMBEDDED:
         tasks = factuality_items(POOL)
         whole = suite_of("factuality", [i for t in tasks for i in t])

@@ -26,9 +26,9 @@ from unittest import mock
 from reporting import Bar, conclude, print_table
 
 from pytest_judgesense import measure
+from pytest_judgesense.asking.proving import Proof
 from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.proving import Proof
 
 MOST_S = 3.0
 KINDS = ("a function", "an async function", "a provider")

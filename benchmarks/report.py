@@ -11,7 +11,7 @@ of reasons before it: more in all than the bar leaves room for beside what is me
 * ``suites``: the first again in five suites
 * ``rubric``: several grades a reply
 
-``judgesense report LOG --datasheet FILE.json`` reads each in a process of its own; beside it one
+``judgesense report LOG -o FILE.json`` reads each in a process of its own; beside it one
 that parses the lines as JSON and keeps nothing. The time of a small log is taken off. ``--quick``:
 200,000 lines of the first two. A sweep of temperatures is in ``benchmarks/scale.py``.
 

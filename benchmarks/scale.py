@@ -133,7 +133,7 @@ JOBS: Final = {
     "collect": (*PYTEST, "--collect-only"),
     "record": (*PYTEST, "--judge-mode", "record", "--judge-concurrency", str(CONNECTIONS)),
     "replay": (*PYTEST, "--judge-datasheet", "sheet.json", "--judge-datasheet", "log.jsonl"),
-    "report": ("-c", REPORT, "report", "log.jsonl", "--datasheet", "again.json"),
+    "report": ("-c", REPORT, "report", "log.jsonl", "-o", "again.json"),
     "json.loads": ("-c", PARSE, "answers.jsonl"),
 }
 

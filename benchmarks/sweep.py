@@ -5,7 +5,7 @@
 Judgment logs of a temperature sweep: three judge types, two prompt styles, six temperatures and ten
 replicates are 360 lines a question. The embedded judge writes them, without HTTP: its replies to
 the 66 questions of ``temperature@full``, which stand in the logs again and again as further ones.
-``judgesense report LOG --datasheet FILE`` reads each log in a process of its own: table,
+``judgesense report LOG -o FILE`` reads each log in a process of its own: table,
 correlations, effects and clustered intervals. Beside it a process that only parses the lines as
 JSON.
 
@@ -60,7 +60,7 @@ PARSE: Final = (
 )
 REPORT: Final = (
     "import sys\nfrom pytest_judgesense.commands.main import main\n"
-    "sys.exit(main(['report', sys.argv[1], '--datasheet', sys.argv[2]]))\n"
+    "sys.exit(main(['report', sys.argv[1], '-o', sys.argv[2]]))\n"
 )
 
 

@@ -16,17 +16,18 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
-from pytest_judgesense.asking import Asking
-from pytest_judgesense.carrying_over import Plans
+from pytest_judgesense.asking.carrying_over import Plans
+from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.explanation import check_line, explanation_of
 from pytest_judgesense.checks.outcome import DecisionRule, Policy
 from pytest_judgesense.checks.suite_faults import lint_notices
-from pytest_judgesense.datasheet import CheckLine, Datasheet
+from pytest_judgesense.datasheets.datasheet import CheckLine, Datasheet
 from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.files.output import replace_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.judge import Judge
@@ -53,7 +54,6 @@ from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measurement import measure as measured
 from pytest_judgesense.measures.bar import told_apart
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.output import replace_text
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.csv_tables import estimate_rows
@@ -128,7 +128,7 @@ class MeasuredDatasheet(Datasheet):
                 f"{path} cannot be written: this datasheet holds no judgments",
                 found="estimates alone, as a file .json has them",
                 expected="a datasheet of measure, or one read from a judgment log",
-                remedy="read the log: read_datasheet('judgments.jsonl')",
+                remedy="read the log: datasheet_of('judgments.jsonl')",
             )
         logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells]
         view = view_of(self, self.registry)

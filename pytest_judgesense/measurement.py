@@ -13,7 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_judgesense.asking import UNRESTRICTED, Asking, Inquiry
+from pytest_judgesense.asking.inquiry import UNRESTRICTED, Asking, Inquiry
+from pytest_judgesense.asking.proving import Proof, Task, look_ups_of, prove
+from pytest_judgesense.asking.stopping_point import forget_stop, read_stop, stop_file, write_stop
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.writing import RecordingCassette
@@ -28,7 +30,7 @@ from pytest_judgesense.checks.judgment_words import (
 from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_check
 from pytest_judgesense.checks.shared_prompt import prompts_sent
 from pytest_judgesense.checks.shared_request import request_shared
-from pytest_judgesense.datasheet import Calls, SuiteSheet, changed_within, span_of
+from pytest_judgesense.datasheets.datasheet import Calls, SuiteSheet, changed_within, span_of
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -44,9 +46,7 @@ from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.proving import Proof, Task, look_ups_of, prove
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.stopping_point import forget_stop, read_stop, stop_file, write_stop
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, trial_order
 from pytest_judgesense.suites.suite import Suite

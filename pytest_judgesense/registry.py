@@ -22,25 +22,26 @@ from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from pathlib import Path
 
-    from pytest_judgesense.datasheet import Datasheet
-    from pytest_judgesense.estimate import Estimate
-    from pytest_judgesense.foreign_results import Exported, Imported, ImportedSuite
-    from pytest_judgesense.judges.simulated.observer import Skill
-    from pytest_judgesense.judges.spec import JudgeSpec
-    from pytest_judgesense.measures.cell import Cell
-    from pytest_judgesense.profile import Word
-    from pytest_judgesense.published_design import Paper
-    from pytest_judgesense.sections import (
+    from pytest_judgesense.datasheets.datasheet import Datasheet
+    from pytest_judgesense.datasheets.profile import Word
+    from pytest_judgesense.datasheets.published_design import Paper
+    from pytest_judgesense.datasheets.sections import (
         ComparedJudge,
         JudgeComparison,
         Report,
         ReportSection,
         Shown,
+        TableRows,
     )
-    from pytest_judgesense.suites.kind import Kind
-    from pytest_judgesense.suites.suite import Suite
+    from pytest_judgesense.estimate import Estimate
+    from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
+    from pytest_judgesense.files.import_options import ImportOptions
+    from pytest_judgesense.judges.simulated.observer import Skill
+    from pytest_judgesense.judges.spec import JudgeSpec
+    from pytest_judgesense.measures.cell import Cell
+    from pytest_judgesense.suites.suite import Kind, Suite
     from pytest_judgesense.trial import Design, Judgment
 
 # What a plugin needs to give measures and providers; what else stands here is of the package.
@@ -62,56 +63,68 @@ PROVIDERS: Final = "pytest_judgesense_providers"
 _GROUP: Final = "judgesense"
 
 
-class Services(NamedTuple):
-    """What commands of instruments use of those that stand above them, by the command's options.
+class LeaveOutSizes(NamedTuple):
+    """How much is asked where parts of a prompt are left out.
 
     Attributes:
-        judges: finds the judges of some names.
-        suite: finds the suite that a name, NAME@PRESET or a file means, labelled or not.
-        plan: from a judge and a suite to lines with the calls to be made and their price.
-        measure: from a judge, a suite, and how to record it to the datasheet: asked or replayed.
-        show: prints lines.
-        write: writes the files of a datasheet that the options name; the exit code.
+        items: how many are drawn.
+        times: how often each is asked with the whole prompt.
+        seed: of the draw.
     """
 
-    judges: Callable[[list[str]], list[JudgeSpec]]
-    suite: Callable[[str], Suite]
-    plan: Callable[[JudgeSpec, Suite], Iterable[str]]
-    measure: Callable[[JudgeSpec, Suite, str], Datasheet]
-    show: Callable[[Iterable[str]], object]
-    write: Callable[[Datasheet], int]
+    items: int
+    times: int
+    seed: int
 
 
-class Command(NamedTuple):
-    """A command of ``judgesense`` for the suites of a kind.
+class LeaveOutStep(NamedTuple):
+    """What is asked of a judge whose prompt is taken apart: a suite, and then what its answers ask.
 
     Attributes:
-        summary: what it does, for the list of commands.
-        run: from its options and what it may use to the lines to print, or to the exit code.
-        asks: whether it asks judges about whole suites: it gets the options of commands that do,
-            and has ``judge_mode`` among its own.
+        suite: what is asked; it holds what the steps before it asked as well.
+        following: from the datasheet of the answers to the next step; ``None`` where it is over.
+        note: why it is asked, for the reader; empty for the first step.
+        unrecorded: what is said where it is not recorded, and the answers before it are enough;
+            empty where nothing is told without it.
     """
 
-    name: str
-    summary: str
-    add_arguments: Callable[[ArgumentParser], None]
-    run: Callable[[Namespace, Services], Iterable[str] | int]
-    asks: bool = False
+    suite: Suite
+    following: Callable[[Datasheet], LeaveOutStep | None]
+    note: str = ""
+    unrecorded: str = ""
+
+
+class LeaveOut(NamedTuple):
+    """How parts of a judge's prompt are left out, one at a time, on the items of a suite.
+
+    Attributes:
+        usual: how much is asked where nothing is said.
+        begin: from a judge, the suite that has the items, and the folder of the recordings to the
+            first step; a `UsageError` where there is no prompt to be taken apart.
+        further: from the suite of the first step to what the answers may ask for beside its calls.
+        table: the table of the datasheet that has what each part does.
+        lines: from its rows to the prompt with what each part does, and what to do.
+    """
+
+    usual: LeaveOutSizes
+    begin: Callable[[JudgeSpec, Suite, Path, LeaveOutSizes], LeaveOutStep]
+    further: Callable[[Suite], Iterable[str]]
+    table: str
+    lines: Callable[[TableRows], Iterable[str]]
 
 
 class Importer(NamedTuple):
     """A format of foreign files, as ``judgesense import`` names it.
 
     Attributes:
-        read: from the options of ``judgesense import``: its ``path``, and ``map``, ``value``,
-            ``judge`` and the others that say how a file is read.
+        read: what the options of an import name and say.
         written: from cells, and suites that hold their items, to such files, if ``judgesense report
             --export`` writes them.
         option: where it is given, this one reads in place of that of another kind with this name.
     """
 
     name: str
-    read: Callable[[Namespace], Imported | ImportedSuite]
+    read: Callable[[ImportOptions], Imported | ImportedSuite]
     written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
     option: str = ""
 
@@ -178,8 +191,8 @@ class Instrument:
         logged: what judgment logs hold of its replies beside a verdict.
         skills: functions by which the embedded judge replies to prompts of this kind.
         importers: formats of foreign files with judgments on such suites.
-        commands: commands of ``judgesense``.
         papers: published designs.
+        leave_out: how parts of a prompt are left out; ``None`` where it does not.
         first_suite: how ``judgesense init`` begins a suite; ``None`` if it does not.
         default: whether judgments without a suite are of this kind.
     """
@@ -193,8 +206,8 @@ class Instrument:
     logged: Logged | None = None
     skills: tuple[Skill, ...] = ()
     importers: tuple[Importer, ...] = ()
-    commands: tuple[Command, ...] = ()
     papers: tuple[Paper, ...] = ()
+    leave_out: LeaveOut | None = None
     first_suite: FirstSuite | None = None
     default: bool = False
 
@@ -220,7 +233,6 @@ class Registry:
         closing: from all judges with their suites, and the seed, to the last sentences.
         importers: the readable formats of foreign files, by name.
         variants: importers that read such a format in another way, where their option is given.
-        commands: the commands of ``judgesense`` that instruments add, by name.
         papers: the published designs, by the name of ``judgesense paper NAME``.
     """
 
@@ -234,7 +246,6 @@ class Registry:
     closing: tuple[Callable[[Sequence[tuple[str, ComparedJudge]], int], Iterable[str]], ...] = ()
     importers: Mapping[str, Importer] = field(default_factory=dict)
     variants: tuple[Importer, ...] = ()
-    commands: Mapping[str, Command] = field(default_factory=dict)
     papers: Mapping[str, Paper] = field(default_factory=dict)
 
     @classmethod
@@ -259,7 +270,6 @@ class Registry:
             closing=tuple(chain.from_iterable(report.closing for report in reports)),
             importers={i.name: i for kind in kinds for i in kind.importers if not i.option},
             variants=tuple(i for kind in kinds for i in kind.importers if i.option),
-            commands={c.name: c for instrument in kinds for c in instrument.commands},
             papers={p.name: p for instrument in kinds for p in instrument.papers},
         )
 
@@ -348,6 +358,12 @@ class Registry:
     def logged(self) -> tuple[Logged, ...]:
         """What lines of judgment logs hold beside verdicts."""
         return tuple(kind.logged for kind in self.kinds.values() if kind.logged is not None)
+
+    @property
+    def leave_out(self) -> LeaveOut | None:
+        """How parts of a prompt are left out, by the instrument that does it."""
+        of_kinds = (kind.leave_out for kind in self.kinds.values())
+        return next((leave_out for leave_out in of_kinds if leave_out is not None), None)
 
     @property
     def skills(self) -> tuple[Skill, ...]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
+_Value = TypeVar("_Value")
+_Key = TypeVar("_Key")
 Order: TypeAlias = Literal["ab", "ba"]
 Condition: TypeAlias = Mapping[str, str | int | float]
 # Labels of people by criterion (`LABEL` where a reply has one verdict), then by person.
@@ -320,3 +322,11 @@ def content_of_slot(slot: str, order: Order) -> str:
     if slot not in ("A", "B"):
         return slot
     return "1" if (slot == "A") == (order == "ab") else "2"
+
+
+def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Key, list[_Value]]:
+    """The values of each key, in the order in which they come."""
+    groups: dict[_Key, list[_Value]] = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return groups

@@ -190,7 +190,7 @@ def measured(folder: Path, origin: Origin) -> dict[str, Any]:
             logs.append(str(work / log.output))
             _run("import", log.kind, str(root / log.path), "-o", logs[-1], *log.options)
         sheet = work / "datasheet.json"
-        _run("report", *logs, "--datasheet", str(sheet))
+        _run("report", *logs, "-o", str(sheet))
         return results_of(json.loads(sheet.read_text(encoding="utf-8")), origin)
 
 

@@ -22,7 +22,7 @@ suites=(
     ladder-fine ladder@quick criterion@quick
 )
 
-judgesense models get smollm2-135m
+judgesense serve --get smollm2-135m
 record smollm2-135m "${suites[@]}" probe@quick rubric
 record smollm2-135m-free-text vacuum@quick
 for paper in jss datasheet; do
@@ -30,6 +30,7 @@ for paper in jss datasheet; do
 done
 record qwen2.5-coder-0.5b "${suites[@]}" vacuum rubric@quick probe@quick
 for judge in smollm2-135m qwen2.5-coder-0.5b; do
-    judgesense ablate "$judge" coherence --items 9 --judge-mode record --judge-cassettes cassettes
+    judgesense why coherence --leave-out --judge-name "$judge" --items 9 \
+        --judge-mode record --judge-cassettes cassettes
 done
 record qwen2.5-coder-0.5b-logprobs vacuum@quick coherence@quick

@@ -56,7 +56,7 @@ def history(folder: Path) -> Path:
     ]
     path = folder / "history.html"
     command = [sys.executable, "-m", "pytest_judgesense.commands", "report", *map(str, files)]
-    subprocess.run([*command, "--datasheet", str(path)], check=True)
+    subprocess.run([*command, "-o", str(path)], check=True)
     return path
 
 

@@ -20,12 +20,12 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pytest_judgesense.commands.lint import lint_report
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.questions.lint_report import lint_report
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.shortcuts import MOST_SOLVED, SCORERS, solved
@@ -154,8 +154,8 @@ def readers(name: str) -> Iterator[str]:
 
 def lint(name: str) -> Iterator[str]:
     """The lint command and its output."""
-    lines, _, _ = lint_report([builtin_suites()[name]], verbose=True)
-    yield from ["```console", f"$ judgesense lint -v {name}", *lines, "```"]
+    lines = lint_report([builtin_suites()[name]], verbose=True).lines()
+    yield from ["```console", f"$ judgesense plan --lint -v {name}", *lines, "```"]
 
 
 # -- three items -----------------------------------------------------------------------------------

@@ -282,9 +282,13 @@ def _commands(folder: Path, *lines: str) -> None:
 
 
 def commands_on_logs(text: str) -> None:
-    lines = ("report {l.jsonl} --datasheet {o.json}", "compare {l.jsonl} {l.jsonl}")
-    lines += ("merge {l.jsonl} {l.jsonl} -o {m.jsonl}", "correct {l.jsonl} --labels {l.jsonl}")
-    lines += ("panel {l.jsonl} -o {p.md}", "migrate {l.jsonl} {l.jsonl} coherence")
+    lines = ("report {l.jsonl} -o {o.json}", "compare {l.jsonl} {l.jsonl}")
+    lines += ("recordings join {l.jsonl} {l.jsonl} -o {m.jsonl}",)
+    lines += ("correct {l.jsonl} --labels {l.jsonl}",)
+    lines += (
+        "report {l.jsonl} --panel -o {p.md}",
+        "compare coherence --judges {l.jsonl} {l.jsonl}",
+    )
     lines += ("correct {l.jsonl} --calibration {l.jsonl} --same model,prompt,settings,form",)
     _file(text, "l.jsonl", lambda path: _commands(path.parent, *lines))
 
@@ -299,7 +303,7 @@ def commands_on_suites(text: str) -> None:
 
 
 def commands_on_recordings(text: str) -> None:
-    commands = ["cassettes check {c.jsonl}", "merge {c.jsonl} -o {m.jsonl}"]
+    commands = ["recordings check {c.jsonl}", "recordings join {c.jsonl} -o {m.jsonl}"]
     _file(text, "c.jsonl", lambda path: _commands(path.parent, *commands))
 
 
@@ -311,16 +315,16 @@ def foreign_files(text: str) -> None:
         line = f"import {kind} {{{name}}} -o {{out}}{more}"
         _file(text, name, lambda path, line=line: _commands(path.parent, line))  # type: ignore[misc]
     for name in ("v.yaml", "v.json"):
-        _file(text, name, lambda path: _commands(path.parent, f"cassettes check {{{path.name}}}"))
+        _file(text, name, lambda path: _commands(path.parent, f"recordings check {{{path.name}}}"))
 
 
 _ASKING: Final = "--judge-name embedded:clean --judge-cassettes {tapes} --judge-mode record"
 
 
-def equivalence(text: str) -> None:
+def wordings(text: str) -> None:
     def run(path: Path) -> None:
         (path.parent / "toy.jsonl").write_text(_ITEM)
-        _commands(path.parent, f"equivalence {{toy.suite.toml}} {_ASKING}")
+        _commands(path.parent, f"label --wordings {{toy.suite.toml}} {_ASKING}")
 
     _file(text, "toy.suite.toml", run)
 
@@ -337,28 +341,29 @@ def batch_results(text: str) -> None:
     def run(path: Path) -> None:
         (path.parent / "toy.suite.toml").write_text(SUITE)
         (path.parent / "toy.jsonl").write_text(_ITEM)
-        named = "--judge-name openai:m --judge-suite {toy.suite.toml} --judge-cassettes {tapes}"
-        export = f"batch export {named} -o {{q.jsonl}}"
+        named = "{toy.suite.toml} --judge-name openai:m --judge-cassettes {tapes}"
+        export = f"recordings batch export {named} -o {{q.jsonl}}"
         _commands(path.parent, export)
         asked = json.loads((path.parent / "q.jsonl").read_text().partition("\n")[0])
         _, _, digest = asked["custom_id"].partition("#")
         path.write_text(path.read_text("utf-8", "replace").replace("{digest}", digest), "utf-8")
-        _commands(path.parent, f"batch import {{r.jsonl}} {named}", export)
+        _commands(path.parent, f"recordings batch import {named} {{r.jsonl}}", export)
 
     _file(text, "r.jsonl", run)
 
 
 def debates(text: str) -> None:
     two = "--debater embedded:clean --debater embedded:mixed"
-    line = f"debates generate {two} --topics {{t.jsonl}} -o {{d.jsonl}} --judge-cassettes {{tapes}}"
+    files = "--topics {t.jsonl} -o {d.jsonl} --judge-cassettes {tapes}"
+    line = f"paper debates --generate {two} {files} --judge-mode record"
     _file(text, "t.jsonl", lambda path: _commands(path.parent, line))
 
 
-def ablate(text: str) -> None:
+def leave_out(text: str) -> None:
     def run(path: Path) -> None:
         (path.parent / "toy.jsonl").write_text(_ITEM)
-        line = "ablate embedded:clean {toy.suite.toml} --items 1 --judge-cassettes {tapes}"
-        _commands(path.parent, f"{line} --judge-mode record")
+        line = "why {toy.suite.toml} --leave-out --judge-name embedded:clean --items 1"
+        _commands(path.parent, f"{line} --judge-cassettes {{tapes}} --judge-mode record")
 
     _file(text, "toy.suite.toml", run)
 
@@ -413,7 +418,7 @@ def renderers(text: str, *suffixes: str) -> None:
             del line["verdict"]
 
     def render(path: Path) -> None:
-        outputs = [f"--datasheet={path.parent / f'o{suffix}'}" for suffix in suffixes or _FORMS]
+        outputs = [f"--output={path.parent / f'o{suffix}'}" for suffix in suffixes or _FORMS]
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             code = main(["report", str(path), *outputs])
@@ -446,13 +451,10 @@ def page(text: str) -> None:
 
 _COMMANDS: Final = ("commands on logs", "commands on suites", "commands on recordings")
 # They ask an embedded judge over HTTP.
-_THAT_ASK: Final = ("equivalence", "label", "batch", "debates", "ablate")
+_THAT_ASK: Final = ("wordings", "label", "batch", "debates", "leave out")
 _Door = tuple[Callable[[str], None], st.SearchStrategy[str]]
-# The commands that kinds of suites bring.
-_BROUGHT: Final[Mapping[str, _Door]] = {
-    "debates": (debates, _edited(TOPICS) | TEXTS),
-    "ablate": (ablate, _edited(SUITE) | TEXTS),
-}
+# The items that models write for papers.
+_WRITTEN: Final[Mapping[str, _Door]] = {"debates": (debates, _edited(TOPICS) | TEXTS)}
 DOORS: Final[Mapping[str, _Door]] = {
     "scrubber": (scrubber, TEXTS | _edited(_EXCHANGE)),
     "cassette reader": (cassette_reader, _edited(_EXCHANGE) | _edited(_SHARED) | TEXTS),
@@ -467,10 +469,11 @@ DOORS: Final[Mapping[str, _Door]] = {
     "commands on suites": (commands_on_suites, _edited(SUITE)),
     "commands on recordings": (commands_on_recordings, _edited(_EXCHANGE) | _edited(_SHARED)),
     "foreign files": (foreign_files, st.sampled_from(_ROWS).flatmap(_edited) | TEXTS),
-    "equivalence": (equivalence, _edited(SUITE)),
+    "wordings": (wordings, _edited(SUITE)),
     "label": (label, _edited(GRADED)),
     "batch": (batch_results, _edited(_RESULT) | _edited(f"{_RESULT}\n{_RESULT}")),
-    **{name: _BROUGHT[name] for name in BUILT_IN.commands},
+    **({} if BUILT_IN.leave_out is None else {"leave out": (leave_out, _edited(SUITE) | TEXTS)}),
+    **{name: _WRITTEN[name] for name, paper in BUILT_IN.papers.items() if paper.writing},
     "embedded judge": (embedded_judge, _edited(_PROMPT) | _edited(_ASKED) | TEXTS),
     "JUnit": (junit, TEXTS),
     "renderers": (renderers, TEXTS),

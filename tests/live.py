@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_judgesense.live_sessions import SCHEMA, JudgeTotals, LiveSession, MeasureTotals
+from pytest_judgesense.datasheets.live_sessions import (
+    SCHEMA,
+    JudgeTotals,
+    LiveSession,
+    MeasureTotals,
+)
 
 CLUSTERS = tuple(f"c{n:02}" for n in range(20))
 UNITS = 5

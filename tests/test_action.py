@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.report.assembly import datasheet_text
 from pytest_judgesense.report.view import view_of
@@ -367,7 +367,7 @@ def test_gitlab_runs_what_the_workflow_of_init_runs() -> None:
     (gitlab,) = [page["judges"] for page in WORKFLOWS if "judges" in page]
     workflow = yaml.safe_load((ROOT / "templates/init/workflow.yml").read_text(encoding="utf-8"))
     steps = workflow["jobs"]["judges"]["steps"]
-    # In place of what a project names itself: tests/commands/test_installing.py.
+    # In place of what a project names itself: tests/questions/init/test_installing.py.
     assert gitlab["script"][0] == "python -m pip install -r requirements.txt"
     assert gitlab["script"][1:] == [step["run"] for step in steps if "run" in step][1:]
     assert gitlab["artifacts"]["reports"] == {"junit": "report.xml"}

@@ -15,9 +15,9 @@ import pytest
 
 from pytest_judgesense import Judge, measure
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.datasheet import JudgeSheet
+from pytest_judgesense.datasheets.datasheet import JudgeSheet
 from pytest_judgesense.errors import LimitReached, MissingRecording, UsageError
-from pytest_judgesense.report.csv_tables import COLUMNS
+from pytest_judgesense.report.csv_tables import column_names
 from tests.judges.endpoint import endpoint, says
 from tests.plugin.project import parity_suite
 
@@ -118,7 +118,7 @@ def test_files_of_every_form(tmp_path: Path) -> None:
     entry = json.loads((tmp_path / "sheet.json").read_text())["judges"][0]
     with (tmp_path / "sheet.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == column_names()
     assert [float(row["value"]) for row in rows if row["value"]] == [
         one["value"] for one in entry["measures"] if one["value"] is not None
     ]

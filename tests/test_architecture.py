@@ -25,69 +25,38 @@ ROOT = "pytest_judgesense"
 # below all. What instruments and plugins give is put together in the registry; checks are declared
 # by it and serve the checks of instruments, which nothing but the renderers, the commands and the
 # session stands above.
-LEVELS: dict[str, float] = {
+LEVELS: dict[str, int] = {
+    # The values.
     "errors": 0,
     "trial": 0,
-    # Whatever is printed, by commands as by the plugin.
-    "display": 0.1,
     "estimate": 0,
-    "grouping": 0,
-    # What may be said of a difference beside its interval.
-    "shown_change": 0.1,
-    # The datasheet as a value, figures on axes that are given, words of a profile, lines laid out.
-    "layout": 0.2,
-    "datasheet": 0.2,
-    "profile": 0.2,
-    "figures": 0.4,
-    # How much is read, and files that are read without waiting.
-    "limits": 0.1,
-    # Of a process that a proof begins, before anything else is imported.
-    "isolation": 0,
-    "files": 0.2,
-    "rows": 0.2,
-    # What columns and words of files may be called.
-    "synonyms": 0.2,
-    # Files that are written whole: of recordings as of reports.
-    "output": 0.8,
-    "suites": 1,
+    # Lines of a terminal, files of users and of ours, numbers.
+    "text": 1,
+    "files": 1,
     "stats": 1,
-    "cassettes": 1,
+    # Git, suites, and recordings.
+    "revisions": 2,
+    "suites": 2,
+    "cassettes": 2,
     # It reads a reply under the decision space of a suite.
-    "replies": 1.5,
-    # What all readers of foreign files need.
-    "foreign_results": 1.5,
-    # What rows hold of two candidates.
-    "candidate_texts": 0.4,
-    "judges": 2,
-    "measures": 2,
-    "sections": 2.2,
-    "published_design": 2.2,
-    "registry": 2.4,
-    "checks": 2.6,
-    "instruments": 3,
-    "report": 4,
-    # Of a recording, before anything is measured by it.
-    "proving": 4.5,
-    "later_clock": 0.1,
-    # Recorded answers that serve trials of other names.
-    "carrying_over": 4.3,
-    "measurement": 5,
-    "api": 6,
-    "asking": 4.4,
-    "stopping_point": 4.4,
-    "shards": 6,
-    "baseline": 5,
-    # The file of live sessions, which checks read.
-    "live_sessions": 2.5,
-    # Git, files as they stood in it, and what a judge was measured to be there.
-    "repository": 0.2,
-    "revision": 0.3,
-    # Options of pytest without pytest.
-    "pytest_ini": 0.3,
-    "past": 5.5,
-    "successors": 5.4,
-    "plugin": 7,
-    "commands": 7,
+    "replies": 3,
+    "judges": 4,
+    "measures": 4,
+    # The datasheet as a value, and what instruments add to it.
+    "datasheets": 5,
+    # What instruments and plugins give.
+    "registry": 6,
+    "checks": 7,
+    "instruments": 8,
+    "report": 9,
+    "asking": 9,
+    "measurement": 10,
+    # What a judge was measured to be earlier.
+    "earlier": 10,
+    "api": 11,
+    "questions": 12,
+    "plugin": 13,
+    "commands": 13,
 }
 
 # Every package from outside that is imported anywhere, and the places that may import it: a module,
@@ -102,8 +71,11 @@ DOORS = {
     "pytest": ("plugin.",),
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
-    "filelock": ("judges.throttle", "cassettes.locking", "output", "plugin.workers"),
-    "numpy": ("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
+    "filelock": ("judges.throttle", "cassettes.locking", "files.output", "plugin.workers"),
+    "numpy": (
+        *("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
+        "questions.report.panel.",
+    ),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
     "xllamacpp": ("judges.local.llama_server",),
@@ -112,16 +84,16 @@ DOORS = {
     "markupsafe": ("report.page",),
     "matplotlib": ("report.drawing",),
     # The day of a proof.
-    "time_machine": ("later_clock",),
+    "time_machine": ("asking.later_clock",),
     # pytest's own parser of its ini files.
-    "iniconfig": ("pytest_ini",),
+    "iniconfig": ("files.pytest_ini",),
     # Optional, for tasks of a cluster.
-    "ray": ("commands.ray_tasks",),
+    "ray": ("questions.record.ray_tasks",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
     "statsmodels": ("instruments.debate.secondary",),
-    "pandas": ("instruments.debate.secondary", "api"),
+    "pandas": ("instruments.debate.secondary", "api", "questions."),
     "lightgbm": ("instruments.temperature.causal",),
     "shap": ("instruments.temperature.causal",),
     "pydantic": (
@@ -133,8 +105,8 @@ DOORS = {
         "judges.judge_table",
         "report.datasheet_file",
         "report.log",
-        "baseline",
-        "live_sessions",
+        "earlier.baseline",
+        "datasheets.live_sessions",
         "plugin.results",
     ),
     # Its parser of JSON, where time is spent on it.
@@ -400,8 +372,9 @@ def test_rooms_that_state_to_build_on_each_other_are_a_circle() -> None:
 
 
 def test_the_root_gives_users_judges_fixtures_the_api_reading_and_comparing_and_no_more() -> None:
-    doors = {"commands.report", "judges.judge", "api", "stats.ranks", "plugin.fixture_values"}
-    assert own_imports()[""] == doors
+    doors = {"judges.judge", "api", "stats.ranks", "plugin.fixture_values"}
+    questions = {target for target in own_imports()[""] if _station(target) == "questions"}
+    assert own_imports()[""] - questions == doors
     assert foreign_imports()[""] == set()
 
 
@@ -415,9 +388,19 @@ def test_of_the_root_modules_take_only_the_version() -> None:
                 assert ROOT not in {alias.name for alias in node.names}, name
 
 
+def is_module(name: str) -> bool:
+    """Whether a name of a station is that of a file, and not of a room."""
+    return not any(other.startswith(f"{name}.") for other in SOURCES)
+
+
 def is_door(module: str, package: str) -> bool:
     doors = DOORS.get(package, ())
     return any(f"{module}.".startswith(d) if d[-1] == "." else module == d for d in doors)
+
+
+def test_at_the_top_stand_the_values_and_the_story() -> None:
+    loose = {name for name in SOURCES if name and "." not in name and is_module(name)}
+    assert loose == {"errors", "trial", "estimate", "registry", "measurement", "api"}
 
 
 def test_packages_from_outside_come_in_by_their_door() -> None:
@@ -464,7 +447,7 @@ def test_there_is_no_cycle() -> None:
     assert not (found := _cycle(graph)), "a cycle of imports: " + " -> ".join(found)
 
 
-@pytest.mark.parametrize("station", ["instruments", "measures"])
+@pytest.mark.parametrize("station", ["instruments", "measures", "suites"])
 def test_files_of_a_station_form_no_circle_by_types_or_within_functions_either(
     station: str,
 ) -> None:
@@ -494,7 +477,7 @@ def test_the_plugin_alone_imports_nothing_heavy() -> None:
 
 # What the files of a room are called in every one of them, and the packages, which are plurals of
 # what they hold; `suites.planning` plans what the command `plan` shows.
-SHARED_NAMES = frozenset({"checks", "measures", "tables", "figures", "words", "replies"})
+SHARED_NAMES = frozenset({"checks", "measures", "tables", "figures", "words", "replies", "answer"})
 SUFFIXES = ("s", "es", "ed", "ing", "ings", "er", "ers", "ment", "ments", "ion", "ation", "ations")
 NAMESAKES = {("plan", "planning"), ("state", "statements")}
 

@@ -195,7 +195,6 @@ NAMING = {
     # They go over what is registered, or over the suites that there are, and look names up.
     "checks/test_declaration.py": "of each check that there is",
     "checks/test_shipped_bars.py": "of each check that a suite declares",
-    "commands/test_habits.py": "of each command that there is",
     "fuzzing.py": "of each command and each importer that there is",
     "judges/simulated/test_parsing.py": "of each suite that there is",
     "measures/building.py": "of any suite",
@@ -219,7 +218,6 @@ def only_there(room: str) -> set[str]:
         (BUILT_IN.kinds, rest.kinds),
         (BUILT_IN.checks, rest.checks),
         (BUILT_IN.importers, rest.importers),
-        (BUILT_IN.commands, rest.commands),
     ):
         own |= set(whole) - set(others)
     if not kinds:  # the checks of what it joins to every kind

@@ -153,7 +153,7 @@ def test_nothing_comes_from_the_checkout(folder: Folder) -> None:
                 "  FAIL pairs: the position decides 90 of 90 comparisons",
             ],
             id="positional",
-            # The same is in the gate with the checkout (tests/commands/test_init_function.py).
+            # The gate has the same with the checkout: tests/questions/init/test_from_function.py.
             marks=pytest.mark.long,
         ),
     ],
@@ -249,7 +249,7 @@ def test_replies_that_state_nothing_stop_the_recording(folder: Folder) -> None:
 def test_lint_finds_what_no_call_would_mend(folder: Folder) -> None:
     checks = "jss_flor = 0.9\nflip_rate_bound = 10\njss_floor = 0.9"
     folder.write_suite("parity", ["Is it even:"], checks, items=30)
-    done = folder.run("judgesense", "lint", ".")
+    done = folder.run("judgesense", "plan", "--lint", ".")
     assert done.returncode == 1, done.stdout
     assert "3 errors" in done.stdout
     for found in ("jss_flor", "flip_rate_bound", "jss_floor"):

@@ -22,7 +22,7 @@ from pytest_judgesense.cassettes.exchange import _MODEL, _REFERENCE
 from pytest_judgesense.cassettes.old_secrets import _REMOVED
 from pytest_judgesense.cassettes.redaction import same_but_for_secrets, scrub_body, scrub_url
 from pytest_judgesense.cassettes.shapes import PASSWORD, SHAPES
-from pytest_judgesense.files import is_unfinished_object
+from pytest_judgesense.files.opening import is_unfinished_object
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.evidence import content_stems
 from pytest_judgesense.judges.simulated.named_observers import observer_named
@@ -317,7 +317,7 @@ def test_the_patterns_are_found_wherever_they_are_written() -> None:
         "cassettes.old_secrets",
         "cassettes.redaction",
         "judges.trust",
-        "commands.explain",
+        "questions.explain.answer",
     } <= where
     assert len(patterns()) > 150
     assert set(BOUNDED) <= {found.where for found in patterns()}

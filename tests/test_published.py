@@ -67,7 +67,7 @@ def measured(folder: Path, judge: str, task: str) -> list[dict[str, Any]]:
         cell = CELLS[judge][task]
         log.write_text("".join(f"{line}\n" for line in log_lines(cell.judgments, cell.design)))
     sheet = folder / f"{log.stem}.json"
-    run("report", log, "--datasheet", sheet)
+    run("report", log, "-o", sheet)
     (entry,) = json.loads(sheet.read_text(encoding="utf-8"))["judges"]
     measures: list[dict[str, Any]] = entry["measures"]
     return measures

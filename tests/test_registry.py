@@ -19,7 +19,6 @@ from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.checks.regression import Side, compare
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.errors import ExtensionError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -36,6 +35,7 @@ from pytest_judgesense.registry import (
     extended,
 )
 from pytest_judgesense.report.datasheet_file import datasheet_json
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 from tests.suites.known import absent_suites, registry_of
 
@@ -234,7 +234,7 @@ def test_no_two_tables_of_the_report_share_a_name() -> None:
 
 def test_no_two_instruments_share_a_name() -> None:
     kinds = BUILT_IN.kinds.values()
-    for part in ("checks", "importers", "commands", "papers"):
+    for part in ("checks", "importers", "papers"):
         values = [value for kind in kinds for value in getattr(kind, part)]
         # An importer may read what another one does, where its option is given.
         names = [(value.name, getattr(value, "option", "")) for value in values]
@@ -330,7 +330,7 @@ def test_a_new_built_in_measure_is_one_file_of_code(tmp_path: Path) -> None:
     made = run("docs/reference/generate.py")
     assert made.returncode == 0, made.stderr
     changed = {path.name for path, text in before.items() if path.read_bytes() != text}
-    assert changed == {"instrument.py", "check_names.py"}
+    assert changed == {"instrument.py", "check_markers.txt"}
     for source in (CHECKOUT / "suites" / "vacuum").iterdir():
         shutil.copy(source, tmp_path)
     suite = tmp_path / "vacuum.suite.toml"

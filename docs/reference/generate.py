@@ -11,7 +11,6 @@ import inspect
 import json
 import re
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,16 +21,16 @@ import schemas
 
 from pytest_judgesense import plugin
 from pytest_judgesense.commands.main import build_parser
-from pytest_judgesense.commands.schema_pages import SCHEMA_PAGES, code, schema_page, table
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge import Judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.fixture_values import JudgeDatasheet
 from pytest_judgesense.plugin.options import OPTIONS
+from pytest_judgesense.questions.explain.schema_pages import SCHEMA_PAGES, code, schema_page, table
 
 DOCS = schemas.DOCS
-CHECK_NAMES = Path(plugin.__file__).with_name("check_names.py")
+CHECK_NAMES = Path(plugin.__file__).with_name("check_markers.txt")
 # What the page of a measure says below its title.
 _HEAD_OF_MEASURE = re.compile(r"Unit: (.+?); (.+?); check: (.+?); suites: (.+)\.")
 
@@ -198,31 +197,8 @@ def measures() -> Iterator[str]:
 
 
 def check_names() -> str:
-    """The module of what a run must know of the checks before it imports the registry."""
-    markers = "".join(
-        f"    {json.dumps(name)}: {_in_lines(check.marker)},\n"
-        for name, check in BUILT_IN.checks.items()
-    )
-    return f'''"""The built-in checks by name, with their lines in ``pytest --markers``.
-
-Every run registers them as markers, and imports no registry for that. Made by
-docs/reference/generate.py from the instruments: change them, and run it.
-"""
-
-from __future__ import annotations
-
-from typing import Final
-
-CHECK_MARKERS: Final = {{
-{markers}}}
-'''
-
-
-def _in_lines(text: str) -> str:
-    """A text as Python has it in lines of at most 100 columns."""
-    lines = textwrap.wrap(text, 84, drop_whitespace=False, break_on_hyphens=False)
-    quoted = (repr(line) if '"' in line else json.dumps(line) for line in lines)
-    return "(" + "".join(f"\n        {line}" for line in quoted) + "\n    )"
+    """What a run must know of the checks before it imports the registry."""
+    return "".join(f"{check.marker}\n" for check in BUILT_IN.checks.values())
 
 
 PAGES = {

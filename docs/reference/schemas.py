@@ -15,13 +15,15 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
 
-from pytest_judgesense import baseline, estimate, live_sessions
-from pytest_judgesense import datasheet as sheet
+from pytest_judgesense import estimate
 from pytest_judgesense import trial as trials
-from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
+from pytest_judgesense.datasheets import datasheet as sheet
+from pytest_judgesense.datasheets import live_sessions
+from pytest_judgesense.earlier import baseline
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import judge_table
 from pytest_judgesense.judges.providers import base, builtin
+from pytest_judgesense.questions.explain.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.report import datasheet_file
 from pytest_judgesense.report.datasheet_file import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema

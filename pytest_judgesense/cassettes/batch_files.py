@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.files import read_bytes
-from pytest_judgesense.limits import json_value
+from pytest_judgesense.files.limits import json_value
+from pytest_judgesense.files.opening import read_bytes
 
 _T = TypeVar("_T")
 

@@ -51,7 +51,7 @@ from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationEr
 from pydantic_core import from_json, to_json
 
 from pytest_judgesense.errors import BrokenCassette, shortened
-from pytest_judgesense.limits import json_value, limits
+from pytest_judgesense.files.limits import json_value, limits
 
 # Added to the recorded headers of a response that holds no reply despite its status.
 FAULT: Final = "judgesense-fault"

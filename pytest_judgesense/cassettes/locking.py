@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.errors import CassetteError
-from pytest_judgesense.files import read_text
-from pytest_judgesense.limits import json_value
-from pytest_judgesense.output import stays_within
+from pytest_judgesense.files.limits import json_value
+from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.output import stays_within
 
 if TYPE_CHECKING:
     from filelock import FileLock

@@ -43,7 +43,7 @@ from pytest_judgesense.cassettes.dates import without_dates
 from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, RecordedRequest, as_bytes
 from pytest_judgesense.cassettes.storage import CassetteLine
 from pytest_judgesense.errors import BrokenCassette, StaleRecording
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.trial import grouped
 
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _REGION: Final = re.compile(r"(?<=^bedrock-runtime)\.[a-z0-9-]+(?=\.amazonaws\.com$)")

@@ -30,7 +30,7 @@ from pytest_judgesense.cassettes.exchange import Exchange, as_body, as_bytes
 from pytest_judgesense.cassettes.redaction import scrub, scrub_body, scrub_url
 from pytest_judgesense.cassettes.storage import numbered_exchanges
 from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, UsageError, listed
-from pytest_judgesense.files import read_bytes
+from pytest_judgesense.files.opening import read_bytes
 
 _SUFFIXES: Final = (".json", ".jsonl", ".yaml", ".yml")
 # Placeholders of removed secrets, of this project or of users' filters.

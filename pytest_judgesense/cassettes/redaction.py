@@ -50,8 +50,8 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.cassettes.known_values import known_values
 from pytest_judgesense.cassettes.markup import in_markup
 from pytest_judgesense.cassettes.shapes import LONGEST_NAME, shaped
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.limits import json_value
+from pytest_judgesense.files.limits import json_value
+from pytest_judgesense.trial import grouped
 
 REDACTED: Final = "REDACTED"
 # Of the characters that `_placeholder` writes: a search stops at the next bracket.

@@ -24,7 +24,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
 
-from pytest_judgesense import output
 from pytest_judgesense.cassettes.exchange import (
     NO_TEXTS,
     Exchange,
@@ -39,8 +38,9 @@ from pytest_judgesense.cassettes.exchange import (
 )
 from pytest_judgesense.cassettes.locking import FOLDER_OPTION
 from pytest_judgesense.errors import BodyTooLarge, BrokenCassette, CassetteError
-from pytest_judgesense.files import is_unfinished_object, open_bytes
-from pytest_judgesense.limits import beyond, limits, numbered_lines
+from pytest_judgesense.files import output
+from pytest_judgesense.files.limits import beyond, limits, numbered_lines
+from pytest_judgesense.files.opening import is_unfinished_object, open_bytes
 
 _END: Final = b"\n"
 # Data later than this after the last sync are synced at once, with everything before them.

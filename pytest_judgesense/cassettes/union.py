@@ -11,7 +11,7 @@ from typing import Final
 from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, in_final_form
 from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.errors import CassetteError
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.trial import grouped
 
 # Characters of an answer in a message.
 _LONGEST: Final = 160

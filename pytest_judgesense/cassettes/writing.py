@@ -49,7 +49,7 @@ from pytest_judgesense.cassettes.redaction import Redactor
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, current_scope, entered
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.errors import CassetteError
-from pytest_judgesense.files import read_bytes
+from pytest_judgesense.files.opening import read_bytes
 
 OnRecorded: TypeAlias = Callable[[Path, bytes], None]
 

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.outcome import MOST_MISSING, OutcomeWord, Policy
-from pytest_judgesense.datasheet import OverSessions
+from pytest_judgesense.datasheets.datasheet import OverSessions
 from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.bar import SESSIONS, WAYS, Check
 from pytest_judgesense.stats.drift import (
@@ -32,7 +32,7 @@ from pytest_judgesense.stats.night_order import OrderFound, order_of
 from pytest_judgesense.stats.night_ranks import BLOCKS
 
 if TYPE_CHECKING:
-    from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, MeasureTotals
+    from pytest_judgesense.datasheets.live_sessions import JudgeTotals, LiveSession, MeasureTotals
 
 Way: TypeAlias = Literal["vary", "alike"]
 PROCESSES: Final[Mapping[str, str]] = {WAYS[0]: "student", WAYS[1]: "stratified"}

@@ -36,13 +36,12 @@ from pytest_judgesense.checks.outcome import (
     judge_check,
 )
 from pytest_judgesense.estimate import Estimate, distance_from_half, find_estimate, share_of
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats import sequential
 from pytest_judgesense.suites.planning import filled
-from pytest_judgesense.trial import TIE, Trial
+from pytest_judgesense.trial import TIE, Trial, grouped
 
 UNDECIDED: Final = "the recording was stopped early, before this was decided: record the rest"
 _STOPPED: Final = ("policy", "seed", "looks", "look", "clusters")

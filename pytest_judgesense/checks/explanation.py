@@ -40,7 +40,7 @@ from pytest_judgesense.checks.outcome import (
     below_bar,
 )
 from pytest_judgesense.checks.regression import ALPHA, SESSIONS, RegressionOutcome, Side
-from pytest_judgesense.datasheet import (
+from pytest_judgesense.datasheets.datasheet import (
     AgainstBaseline,
     ChangedItem,
     CheckLine,
@@ -49,10 +49,10 @@ from pytest_judgesense.datasheet import (
 )
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, find_estimate, number_text
-from pytest_judgesense.layout import columns, excerpt
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
-from pytest_judgesense.shown_change import ends_text
+from pytest_judgesense.text.layout import columns, excerpt
+from pytest_judgesense.text.shown_change import ends_text
 from pytest_judgesense.trial import Failed, Judgment
 
 # From the id of a trial to a text of it: what was asked about, or the whole prompt.

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import CALL, NO_RESPONSE, RETURN, Exchange
-from pytest_judgesense.layout import excerpt
-from pytest_judgesense.limits import json_value
+from pytest_judgesense.files.limits import json_value
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.replies import CUT_OFF
+from pytest_judgesense.text.layout import excerpt
 from pytest_judgesense.trial import REASONED, Failed, Judgment, Trial, Unparsed
 
 # How many groups, reasons or flips are shown of many.

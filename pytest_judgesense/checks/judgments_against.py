@@ -9,11 +9,10 @@ from pytest_judgesense.checks.outcome import Outcome
 from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.evidence import Find, Group
-from pytest_judgesense.trial import Unparsed
+from pytest_judgesense.trial import Unparsed, grouped
 
 # Keys of an estimate's condition that trials do not have.
 _BESIDE = ("polarity", "template_pair", "k", "outcome")

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from pytest_judgesense.cassettes.exchange import CALL, RETURN, RecordedRequest
-from pytest_judgesense.limits import json_value
+from pytest_judgesense.files.limits import json_value
 
 SentPart: TypeAlias = Literal[
     "endpoint", "model", "system prompt", "prompt", "settings", "reply form", "calls"

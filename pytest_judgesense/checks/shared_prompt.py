@@ -27,10 +27,9 @@ from pytest_judgesense.checks.sent import (
     masked,
     texts_sent,
 )
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Order, Trial
+from pytest_judgesense.trial import Order, Trial, grouped
 
 _SHARE: Final = 0.1
 _Line: TypeAlias = tuple[SentPart, str]

@@ -16,7 +16,7 @@ from typing import Any, Final
 from pytest_judgesense.cassettes.exchange import Exchange
 from pytest_judgesense.checks.sent import SentPart, parts_sent
 from pytest_judgesense.checks.shared_prompt import SentTrial, enough, sent_trials, shared_prompts
-from pytest_judgesense.datasheet import digest
+from pytest_judgesense.datasheets.datasheet import digest
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial

@@ -47,11 +47,12 @@ def lint_notices(suite: Suite, registry: Registry) -> tuple[str, ...]:
     if errors:
         first, *rest = errors
         more = [f"{finding.rule}: {finding.where}: {finding.what}" for finding in rest]
+        all_findings = f"judgesense plan --lint {shlex.quote(str(suite.path))}"
         raise SuiteError(
             f"lint {first.rule}: suite {suite.name}, {first.where}: {first.what}",
             found="; ".join([first.found, *more]),
             expected=first.expected,
-            remedy=f"{first.remedy}; all findings: judgesense lint {shlex.quote(str(suite.path))}",
+            remedy=f"{first.remedy}; all findings: {all_findings}",
         )
     return tuple(finding.line for finding in findings)
 

@@ -20,11 +20,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.layout import columns, excerpt, indented
 from pytest_judgesense.stats.permutation import p_of_exchange
 from pytest_judgesense.stats.proportions import clopper_pearson
-from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
+from pytest_judgesense.text.layout import columns, excerpt, indented
+from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed, grouped
 
 NO_LONGER: Final = "this judge is no longer the one recorded"
 

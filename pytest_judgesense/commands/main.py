@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from importlib import import_module
 from keyword import iskeyword
 from shutil import get_terminal_size
@@ -24,36 +23,42 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import JudgesenseError, UsageError, harmless
 from pytest_judgesense.judges.termination import take_sigterm
-from pytest_judgesense.layout import WIDTH, within
-from pytest_judgesense.registry import Command
+from pytest_judgesense.text.layout import WIDTH, within
 
 # Each is a module of this package (a keyword has a `_` behind it) with `add_arguments` and `run`,
 # which gives the lines to print, or prints itself and gives the exit code.
 COMMANDS: Final = {
     "init": "write a first judge, a first suite and a CI workflow",
-    "report": "print the datasheet of judgment logs",
-    "explain": "what a measure means, and what to do when its check fails",
-    "compare": "compare two baselines, logs or datasheets",
-    "drift": "whether judges became worse over their live sessions, and since when",
-    "moved": "scores fell: did the judge move, or what it judges",
-    "try": "compare variants of a judge's prompt with the first",
-    "why": "the smallest change of a prompt that turns a verdict",
-    "migrate": "what moving a judge to another model changes, and the mark that keeps a pass rate",
-    "panel": "what several judges are worth together, from their logs",
+    "plan": "before any call: calls, cost, chances of checks, faults of suites (--lint)",
+    "compare": "what changed: measurements, revisions, sessions, prompts or judges",
+    "why": "what in a prompt turns a verdict, or what each sentence of it does",
+    "report": "the datasheet of what there is; --panel; --history",
+    "label": "label items on a page, or have a judge label them or compare wordings",
     "correct": "rates that people would give, from verdicts and a calibration or labels",
-    "lint": "find what would distort a suite's numbers",
-    "equivalence": "ask a judge whether templates ask the same",
-    "label": "label items on a page, or have a judge label them",
     "import": "turn foreign files into a judgment log or suite",
-    "serve": "serve the embedded judge, or a model, on 127.0.0.1",
-    "models": "fetch a language model to this machine",
-    "cassettes": "work with recordings",
-    "batch": "make calls with an OpenAI batch file (or vllm run-batch)",
-    "merge": "join cassettes, logs or datasheets of CI shards",
-    "record": "record suites in shards, here or on a Ray cluster",
+    "explain": "what a measure means, and what to do when its check fails",
     "paper": "run the design of a published paper on your judges, with its tables",
-    "plan": "calls, tokens, cost and power, before any call",
-    "power": "the chance that each check fails, and the drop that it detects",
+    "recordings": "search recordings for secrets, join them, make them by batch files",
+    "record": "record suites in shards, here or on a Ray cluster",
+    "serve": "serve the embedded judge, or a model, on 127.0.0.1; fetch a model",
+}
+
+# What commands were called: by the old name, what to write now.
+RENAMED: Final[dict[str, str]] = {
+    "ablate": "why SUITE --leave-out --judge-name JUDGE",
+    "batch": "recordings batch export SUITE -o FILE",
+    "cassettes": "recordings check PATH...",
+    "debates": "paper debates --generate --debater A --debater B -o FILE",
+    "drift": "report --history FILE",
+    "equivalence": "label SUITE --wordings",
+    "lint": "plan --lint [SUITE...]",
+    "merge": "recordings join PATH... -o PATH",
+    "migrate": "compare SUITE --judges OLD NEW",
+    "models": "serve --get NAME, or serve --list",
+    "moved": "compare THEN NOW --anchors SUITE",
+    "panel": "report FILE... --panel",
+    "power": "plan [SUITE...]",
+    "try": "compare SUITE --prompts P1 P2",
 }
 
 
@@ -75,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             autocomplete(build_parser())
     give_back = take_sigterm()
     try:
+        _refuse_old_name(_command_in(words))
         options = build_parser(words).parse_args(words)
         run: Callable[[argparse.Namespace], Iterable[str] | int] = options.run
         with UsageError.instead_of(
@@ -124,19 +130,17 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
             module = import_module(f"{__package__}.{name}{'_' * iskeyword(name)}")
             command.set_defaults(run=getattr(module, "run", None))
             module.add_arguments(command)
-    # Those of instruments are imported where no other one is asked for.
-    if words is None or named not in COMMANDS:
-        from pytest_judgesense.instruments.builtin import BUILT_IN
-
-        for added in BUILT_IN.commands.values():
-            command = commands.add_parser(added.name, help=added.summary)
-            command.set_defaults(run=partial(_done, added))
-            added.add_arguments(command)
-            if added.asks:
-                from pytest_judgesense.commands.live_calls import add_measuring
-
-                add_measuring(command)
     return parser
+
+
+def _refuse_old_name(name: str | None) -> None:
+    if name in RENAMED:
+        raise UsageError(
+            f"judgesense {name} has another name",
+            found=name,
+            expected=f"judgesense {RENAMED[name]}",
+            remedy="judgesense --help lists the commands",
+        )
 
 
 def _command_in(words: Sequence[str]) -> str | None:
@@ -148,9 +152,3 @@ def _command_in(words: Sequence[str]) -> str | None:
         elif not word.startswith("-"):
             return word
     return None
-
-
-def _done(command: Command, options: argparse.Namespace) -> Iterable[str] | int:
-    from pytest_judgesense.commands.services import services_of
-
-    return command.run(options, services_of(options))

@@ -1,103 +1,147 @@
-"""``judgesense paper NAME``: the design of a published paper on any judges, with its tables."""
+"""``judgesense paper NAME``: the design of a published paper, or more items for it."""
 
 from __future__ import annotations
 
 import argparse
-import shlex
-from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, Final
 
-from pytest_judgesense.commands.live_calls import add_measuring, files_of, measure_by
+from pytest_judgesense.commands.live_calls import add_outputs, add_terms, terms_of
 from pytest_judgesense.commands.options import (
+    FILE,
     FLAG,
-    JUDGE,
     MANY,
-    find_code_of_project,
-    judges,
-    registry_of,
+    add_judge,
+    place_of,
     show,
-    suites_named,
     tell_of_outputs,
 )
-from pytest_judgesense.commands.plan import Quote, cost_words, quote
-from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.prompts import suite_for_judge
-from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.layout import indented
-from pytest_judgesense.output import Outputs
-from pytest_judgesense.published_design import Paper, printed
-from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
-from pytest_judgesense.report.view import view_of
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.questions.paper.generation import TEMPERATURE, GenerationQuestion
+from pytest_judgesense.questions.paper.question import PaperQuestion
+
+# What `--generate` takes, and what each of them is where it is not given.
+_OF_GENERATION: Final[dict[str, Any]] = {
+    "debater": [],
+    "pair": [],
+    "topics": None,
+    "style": None,
+    "temperature": None,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the paper, the judges, the limits, and the files."""
+    """Add the paper, the judges, the limits, the files, and who writes items."""
     text = f"the paper: {', '.join(BUILT_IN.papers)}"
     parser.add_argument("paper", metavar="NAME", help=text)
-    text = f"{JUDGE}; may be repeated (default: the declared ones)"
-    parser.add_argument("--judge-name", metavar="NAME", help=text, **MANY)
-    text = "replay: recorded answers (the default); record: ask what is not recorded yet"
-    parser.add_argument("--judge-mode", choices=["replay", "record"], default="replay", help=text)
+    add_judge(parser, several=True)
     parser.add_argument("--quick", help="about a fifth of the design", **FLAG)
-    add_measuring(parser)
+    add_terms(parser)
+    add_outputs(parser)
+    _add_generation(parser)
+
+
+def _add_generation(parser: argparse.ArgumentParser) -> None:
+    """Add who writes items, where a paper has them written."""
+    writings = {name: paper.writing for name, paper in BUILT_IN.papers.items() if paper.writing}
+    parser.set_defaults(generate=False, **_OF_GENERATION)
+    if not writings:
+        return
+    group = parser.add_argument_group(f"writing more items (of {', '.join(writings)})")
+    text = "have models write items, and write their file, -o"
+    group.add_argument("--generate", help=text, **FLAG)
+    text = "a declared judge or provider:model; given twice, the first begins as PRO"
+    group.add_argument("--debater", metavar="NAME", help=text, **MANY)
+    text = "two debaters instead; may be repeated, the topics are then split in their order"
+    group.add_argument("--pair", metavar="NAME,NAME", help=text, **MANY)
+    group.add_argument("--topics", help="a topic a line (default: the built-in ones)", **FILE)
+    styles = list(dict.fromkeys(style for of in writings.values() for style in of.styles))
+    text = f"how debaters argue (default: {styles[0]})"
+    group.add_argument("--style", choices=styles, help=text)
+    text = f"of the debaters (default: {TEMPERATURE:g})"
+    group.add_argument("--temperature", type=float, help=text)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print plan and price, measure, and print and write what the paper prints."""
-    registry = registry_of(options)
-    if options.paper not in registry.papers:
-        raise unknown_name("paper", options.paper, registry.papers)
-    paper: Paper = registry.papers[options.paper]
-    # Whether the suites ask about items without a label is said by their measures.
-    suites = [
-        suite
-        for name in paper.suites(quick=options.quick)
-        for suite in suites_named(name, options, labelled=False)
-    ]
-    specs = judges(options, options.judge_name)
-    find_code_of_project()
-    show(_plan_lines(paper, specs, suites, options.judge_cassettes))
-    sheet = measure_by(options, specs, suites, _how_to_record(options))
-    outputs = Outputs(verbose=options.verbose)
-    result = printed(paper, sheet, sheet.cells)
-    view = view_of(sheet, registry, result)
-    show(outputs.shown("tables of the paper", printed_lines(result)))
+    if options.generate:
+        return _generate(options)
+    _refuse_options_of_generation(options)
+    question = PaperQuestion(
+        options.paper,
+        tuple(options.judge_name),
+        options.quick,
+        place_of(options),
+        terms_of(options),
+    )
+    show(question.heading())
+    show(question.plan().lines())
+    if options.plan:
+        return 0
+    answer, outputs = question.answer(), Outputs(verbose=options.verbose)
+    show(outputs.shown("tables of the paper", answer.table_lines()))
     if options.verbose:
-        show(["", *outputs.shown("judge datasheet", datasheet_lines(view))])
-    show(["", *indented(f"cite: {paper.cite}", width=0)])
-    for path in options.judge_datasheet:
-        for file, text in files_of(path, result, view, sheet):
-            outputs.write(paper.name, file, text)
+        show(outputs.shown("judge datasheet", answer.datasheet_lines()))
+    show(answer.closing_lines())
+    for path in options.outputs:
+        for file, text in answer.files(path):
+            outputs.write(question.name, file, text)
     return tell_of_outputs(outputs)
 
 
-def _plan_lines(
-    paper: Paper, specs: Sequence[JudgeSpec], suites: Sequence[Suite], cassettes: Path
-) -> Iterator[str]:
-    """What the design asks of each judge, what of it is recorded, and what the rest would cost."""
-    yield from indented(f"{paper.name}: {paper.title}", width=0)
-    for judge in specs:
-        yield from indented(f"judge {judge.name}", width=2)
-        quotes: list[Quote] = []
-        for suite in suites:
-            own = suite_for_judge(suite, judge)
-            now = quote(judge, own, cassettes)
-            quotes.append(now)
-            words = f"{suite.name}: {now.trials:,} trials, {now.calls:,} calls, "
-            words += f"{now.to_make:,} to be made"
-            yield from indented(words, width=4)
-        total = Quote.summed(quotes)
-        words = f"together: {total.trials:,} trials, {total.calls:,} calls, {total.to_make:,} to "
-        yield from indented(f"{words}be made; cost: {cost_words(judge, total)}", width=4)
+def _generate(options: argparse.Namespace) -> int:
+    """Print plan and price, have models write, and write what they wrote."""
+    target = _target(options)
+    question = GenerationQuestion(
+        options.paper,
+        tuple(options.debater),
+        tuple(options.pair),
+        options.topics,
+        options.style,
+        TEMPERATURE if options.temperature is None else options.temperature,
+        target,
+        place_of(options),
+        terms_of(options),
+    )
+    show(question.plan().lines())
+    if options.plan or target is None:
+        return 0
+    answer, outputs = question.answer(), Outputs(verbose=options.verbose)
+    show(answer.lines())
+    outputs.write(answer.items, target, answer.text)
+    return tell_of_outputs(outputs)
 
 
-def _how_to_record(options: argparse.Namespace) -> str:
-    command = ["judgesense", "paper", options.paper]
-    for name in options.judge_name:
-        command += ["--judge-name", name]
-    if options.judge_cassettes != Path("cassettes"):
-        command += ["--judge-cassettes", str(options.judge_cassettes)]
-    command += ["--quick"] * options.quick
-    return f"record it: {shlex.join(command)} --judge-mode record"
+def _target(options: argparse.Namespace) -> Path | None:
+    """The one file that is written; a plan needs none."""
+    of_judges = ["judge_name"] * bool(options.judge_name) + ["quick"] * options.quick
+    if of_judges:
+        raise UsageError(
+            "models that write items judge nothing",
+            found=_as_options(of_judges),
+            expected="--generate without it",
+        )
+    if len(options.outputs) == 1 or (options.plan and not options.outputs):
+        return next(iter(options.outputs), None)
+    raise UsageError(
+        "it is not said which file the items are written to",
+        found=" ".join(map(str, options.outputs)) or "no file",
+        expected="one file: -o FILE",
+    )
+
+
+def _refuse_options_of_generation(options: argparse.Namespace) -> None:
+    """Raise a `UsageError` if something is said about items that are not to be written."""
+    given = [name for name, unset in _OF_GENERATION.items() if getattr(options, name) != unset]
+    if given:
+        raise UsageError(
+            "nothing is to be written by models",
+            found=_as_options(given),
+            expected=f"judgesense paper {options.paper} --generate {_as_options(given)} ...",
+        )
+
+
+def _as_options(names: list[str]) -> str:
+    return " ".join(f"--{name.replace('_', '-')}" for name in names)

@@ -1,507 +1,288 @@
-"""``judgesense report``: from judgment logs to a datasheet, in the terminal and as files."""
+"""``judgesense report``: what there is of judges, in logs, datasheets and histories."""
 
 from __future__ import annotations
 
 import argparse
-import gc
-import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from pytest_judgesense.api import MeasuredDatasheet
-from pytest_judgesense.baseline import is_baseline, read_measured
 from pytest_judgesense.commands.options import (
+    BAR_FAILED,
     FILE,
     FLAG,
     MANY,
+    add_cassettes,
     assignment,
-    registry_of,
+    number,
+    place_of,
     seed,
     show,
-    suites_named,
     tell_of_outputs,
 )
-from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.files import read_text
-from pytest_judgesense.foreign_results import without_common_value
+from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.files.output import Outputs, write_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.limits import json_value
-from pytest_judgesense.measures.calibration import calibration_of
-from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.output import Outputs, write_text
-from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.assembly import datasheet_text, sheet_of
-from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_from
-from pytest_judgesense.report.history import DatedDatasheet, in_order
-from pytest_judgesense.report.log import log_lines, read_log, read_placed_log
-from pytest_judgesense.report.markdown import badge
-from pytest_judgesense.report.packing import PageEvidence
-from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
-from pytest_judgesense.report.view import outcome_words, view_of
-from pytest_judgesense.stats.inputs import joint_codes
-from pytest_judgesense.suites.builtin import builtin_suites
-from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
+from pytest_judgesense.measures.bar import WAYS
 
-# What is shown of a check in a datasheet's file.
-_FIELDS: Final = ("outcome", "suite", "check", "explanation")
-_OF_NOT_COMPARED: Final = ("suite", "check", "reason")
-# More digits are measurements, not grades of a scale.
-_LONGEST_SCALE: Final = 100
+if TYPE_CHECKING:
+    from pytest_judgesense.questions.report.datasheet import DatasheetAnswer
+
 # Formats of the datasheet that hold the judges' replies.
 _WITH_REPLIES: Final = (".jsonl", ".html")
+# What only some forms of the report take: by form the options, as argparse names them.
+_DATASHEET, _EXPORT = "a datasheet (neither --panel nor --history)", "--export"
+_PANEL, _HISTORY = "--panel", "--history"
+_OPTIONS: Final = {
+    _DATASHEET: ("ranking", "badge", "export"),
+    _EXPORT: ("judge_suite",),
+    _PANEL: ("judge_suite", "judge_name", "alpha"),
+    _HISTORY: ("judge_suite", "judge_name", "measure", "sessions", "judge_max_missing"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the logs and the outputs."""
-    help_text = (
-        "judgment logs (.jsonl); or datasheets (.json), whose checks are printed, and baselines "
-    )
-    help_text += "(.json); --datasheet x.html shows each measure of several over time"
-    parser.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=help_text)
-    help_text = (
-        "write the datasheet: .json, .html (a page), .md, .csv or .tex (tables), or .jsonl for "
-    )
-    help_text += "the joined log; may be repeated"
-    parser.add_argument("--datasheet", type=Path, metavar="PATH", help=help_text, **MANY)
+    """Add the files, the forms of the report with what each takes, and the outputs."""
+    text = "judgment logs (.jsonl); or datasheets (.json), whose checks are printed, and baselines "
+    text += "(.json); -o x.html shows each measure of several over time"
+    parser.add_argument("files", nargs="*", metavar="FILE", help=text)
+    text = "write the datasheet: .json, .html (a page), .md, .csv or .tex (tables), or .jsonl for "
+    text += "the joined log; a panel: .json, .md or .csv (a file a table); a history: .json; may "
+    text += "be repeated"
+    names = ("-o", "--output", "--judge-datasheet")
+    parser.add_argument(*names, dest="outputs", type=Path, metavar="PATH", help=text, **MANY)
+    text = "a suite, may be repeated: with --export one, or its file, whose items are written "
+    text += "(default: the built-in one of the log's name); with --panel that of the panel, where "
+    text += "the files have several; with --history only this one"
+    parser.add_argument("--judge-suite", metavar="NAME", help=text, **MANY)
+    text = "with --panel a judge of it (default: all that are there); with --history only this "
+    text += "one; may be repeated"
+    parser.add_argument("--judge-name", metavar="NAME", help=text, **MANY)
+    text = "seed of every random draw (default: 0)"
+    parser.add_argument("--judge-seed", type=seed, default=0, metavar="N", help=text)
+    add_cassettes(parser)
+    text = "show where a file that cannot be made fails"
+    parser.add_argument("-v", "--verbose", help=text, **FLAG)
+    _add_datasheet(parser.add_argument_group("a datasheet"))
+    _add_panel(parser.add_argument_group("a panel"))
+    _add_history(parser.add_argument_group("a history"))
+
+
+def _add_datasheet(group: argparse._ArgumentGroup) -> None:
     forms = ", ".join(importer.name for importer in BUILT_IN.importers.values() if importer.written)
-    help_text = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
-    parser.add_argument("--export", type=assignment, metavar="FORM=DIR", help=help_text, **MANY)
-    help_text = (
-        "the suite, or its file, whose items --export writes with the judgments (default: the "
-    )
-    help_text += "built-in one of the log's name); may be repeated"
-    parser.add_argument("--suite", metavar="SUITE", help=help_text, **MANY)
-    for flags, help_text, form in (
-        (["--ranking"], "print the ranking of the judges before the datasheet", FLAG),
-        (["--badge"], "write the outcomes of the checks as an SVG badge", FILE),
-        (["--seed"], "seed of every random draw", {"type": seed, "default": 0}),
-        (["-v", "--verbose"], "show where a file that cannot be made fails", FLAG),
-    ):
-        parser.add_argument(*flags, help=help_text, **form)
+    text = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
+    group.add_argument("--export", type=assignment, metavar="FORM=DIR", help=text, **MANY)
+    text = "print the ranking of the judges before the datasheet"
+    group.add_argument("--ranking", help=text, **FLAG)
+    text = "write the outcomes of the checks as an SVG badge"
+    group.add_argument("--badge", help=text, **FILE)
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Collect no garbage while logs are read: no judgment refers to one that refers to it.
+def _add_panel(group: argparse._ArgumentGroup) -> None:
+    text = "what the judges are worth together: FILE is a judgment log (.jsonl), a baseline "
+    text += "(.json), or a suite whose recordings are read: a name, file or folder"
+    group.add_argument("--panel", help=text, **FLAG)
+    text = "the error that is allowed among what the panel decides (default: 0.1)"
+    group.add_argument("--alpha", type=number("alpha", float, 1), help=text)
 
-    Each search among them finds none, and all of them take a seventh of reading 100,000.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+
+def _add_history(group: argparse._ArgumentGroup) -> None:
+    text = "whether judges became worse over live sessions, and since when: FILE is what "
+    text += "--judge-history appended; the exit code is 1 at an alarm"
+    group.add_argument("--history", help=text, **FILE)
+    text = "vary (the default): days may differ; alike: nothing but chance tells them apart, which "
+    text += "finds smaller losses, and alarms falsely where it is not so"
+    group.add_argument("--sessions", choices=WAYS, help=text)
+    group.add_argument("--measure", metavar="NAME", help="only this one; may be repeated", **MANY)
+    text = "share of replies that may be missing in a session that counts (default: 0.05)"
+    share = number("share", float, 1)
+    group.add_argument("--judge-max-missing", type=share, metavar="SHARE", help=text)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the datasheet of judgment logs and baselines, or the checks of datasheets."""
-    are_json = [path.suffix == ".json" for path in options.logs]
-    if all(are_json) and options.datasheet and not (options.ranking or options.export):
-        return _history_written(options)
-    if any(are_json):
-        return show(_check_lines(options))
-    registry = registry_of(options)
-    texts = options.export or any(path.suffix in _WITH_REPLIES for path in options.datasheet)
-    with _uncollected():
-        cells = cells_of_logs(options.logs, options.seed, registry, replies=bool(texts))
-    if not cells:
+    """Print and write what is asked for; 1 if there is an alarm."""
+    form = _form_of(options)
+    _refuse_options_of_others(options, form)
+    runs = {_DATASHEET: _report_datasheet, _PANEL: _report_panel, _HISTORY: _report_history}
+    return runs[form](options)
+
+
+def _form_of(options: argparse.Namespace) -> str:
+    """Which form of the report is asked for."""
+    if options.history is not None:
+        if options.panel or options.files:
+            raise UsageError(
+                "a history is reported on by itself",
+                found="--panel" if options.panel else listed(options.files),
+                expected="--history FILE; or FILE..., with --panel or without",
+            )
+        return _HISTORY
+    if not options.files:
         raise UsageError(
-            "there is nothing to report on",
-            found="no judgment in " + listed(str(path) for path in options.logs),
-            expected="at least one line",
+            "no file is named",
+            expected="FILE...: judgment logs (.jsonl), or datasheets and baselines (.json); or "
+            "--history FILE",
         )
-    sheet = datasheet_of_cells(
-        cells, options.seed, secondary=bool(options.datasheet), registry=registry
+    return _PANEL if options.panel else _DATASHEET
+
+
+def _refuse_options_of_others(options: argparse.Namespace, form: str) -> None:
+    """Raise a `UsageError` for an option that this form of the report does not take."""
+    every = {name for names in _OPTIONS.values() for name in names}
+    refused = every.difference(_OPTIONS[form])
+    if form == _DATASHEET and options.export:
+        refused.difference_update(_OPTIONS[_EXPORT])
+    for name in sorted(refused):
+        if getattr(options, name) not in (None, False, []):
+            option = f"--{name.replace('_', '-')}"
+            forms = [other for other, names in _OPTIONS.items() if name in names]
+            raise UsageError(
+                f"{option} says nothing of {form}",
+                expected=f"{option} with {' or '.join(forms)}",
+            )
+
+
+# --- a datasheet ----------------------------------------------------------------------------------
+
+
+class _WithBadge(Protocol):
+    """An answer that is written as a datasheet, and as a badge."""
+
+    def text_of(self, suffix: str) -> str: ...
+
+    def badge(self) -> str: ...
+
+
+def _report_datasheet(options: argparse.Namespace) -> int:
+    files = tuple(map(Path, options.files))
+    are_saved = [path.suffix == ".json" for path in files]
+    if not any(are_saved):
+        return _report_logs(options, files)
+    if all(are_saved) and (options.ranking or options.export):
+        raise UsageError(
+            "a datasheet has no judgments to rank, to export or to write",
+            found=listed(options.files),
+            expected="judgment logs (.jsonl) with -o, --ranking and --export; or datasheets and "
+            "baselines (.json) with -o (over time) and --badge",
+        )
+    if all(are_saved) and options.outputs:
+        return _report_over_time(options, files)
+    return _report_checks(options, files)
+
+
+def _report_logs(options: argparse.Namespace, files: tuple[Path, ...]) -> int:
+    """Print the datasheet of judgment logs, and write it and the judgments."""
+    from pytest_judgesense.questions.report.datasheet import DatasheetQuestion
+
+    with_replies = options.export or any(path.suffix in _WITH_REPLIES for path in options.outputs)
+    question = DatasheetQuestion(
+        files,
+        options.judge_seed,
+        secondary=bool(options.outputs),
+        replies=bool(with_replies),
+        place=place_of(options),
     )
-    view = view_of(sheet, registry)
+    answer = question.answer()
     outputs = Outputs(verbose=options.verbose)
     if options.ranking:
-        ranked = outputs.shown("judge ranking", ranking_lines(view))
+        ranked = outputs.shown("judge ranking", answer.ranking_lines())
         show([*ranked, ""] if ranked else ["nothing in the logs ranks the judges", ""])
-    show(outputs.shown("judge datasheet", datasheet_lines(view)))
+    show(outputs.shown("judge datasheet", answer.lines()))
+    _export(options, answer)
+    return _written(outputs, options, answer)
 
-    def text(suffix: str) -> str:
-        lines = (line for cell in cells for line in log_lines(cell.judgments, cell.design))
-        logs = [list(lines)] if suffix == ".jsonl" else []
-        return datasheet_text(suffix, view, logs, evidence=PageEvidence(tuple(cells)))
+
+def _export(options: argparse.Namespace, answer: DatasheetAnswer) -> None:
+    """Write the judgments in foreign forms, and tell of it."""
+    from pytest_judgesense.questions.report.datasheet import exported_suites
 
     for form, folder in options.export:
-        written = form in registry.importers and registry.importers[form].written
-        if not written:
-            forms = [importer.name for importer in registry.importers.values() if importer.written]
-            raise unknown_name("form of --export", form, forms)
-        files, notices = written(cells, _suites_of(options, cells))
-        for name, of_form in files.items():
-            write_text(Path(folder, name), of_form)
-        show(
-            [*(f"notice: {notice}" for notice in notices), f"{len(files)} files written: {folder}"]
-        )
-    return _written(outputs, options, sheet, text)
+        suites = exported_suites(options.judge_suite, answer.cells, place_of(options))
+        files, notices = answer.exported(form, suites)
+        for name, text in files.items():
+            write_text(Path(folder, name), text)
+        show(f"notice: {notice}" for notice in notices)
+        show([f"{len(files)} files written: {folder}"])
 
 
-def _suites_of(options: argparse.Namespace, cells: Iterable[Cell]) -> list[Suite]:
-    """The suites whose items an export writes: those that are named, else the built-in ones."""
-    names = options.suite
-    if not names:
-        bases = dict.fromkeys(cell.suite.partition("@")[0] for cell in cells)
-        names = [str(builtin_suites()[name]) for name in bases if name in builtin_suites()]
-    return [suite for name in names for suite in suites_named(name, options)]
+def _report_over_time(options: argparse.Namespace, files: tuple[Path, ...]) -> int:
+    """Write the last of the datasheets and baselines, and on a page all of them over time."""
+    from pytest_judgesense.questions.report.over_time import OverTimeQuestion
+
+    answer = OverTimeQuestion(files, options.judge_seed, place_of(options)).answer()
+    answer.refuse_other_forms(options.outputs)
+    show(answer.lines())
+    return _written(Outputs(verbose=options.verbose), options, answer)
 
 
-def _written(
-    outputs: Outputs,
-    options: argparse.Namespace,
-    sheet: Datasheet,
-    text: Callable[[str], str],
-    outcomes: Sequence[str] = (),
-) -> int:
-    """Write datasheets and badge, and tell of them; the exit code."""
-    for path in options.datasheet:
-        outputs.write("datasheet", path, partial(text, path.suffix))
+def _report_checks(options: argparse.Namespace, files: tuple[Path, ...]) -> int:
+    """Print the outcomes of the checks in datasheets, and the datasheets of baselines."""
+    from pytest_judgesense.questions.report.saved_checks import SavedChecksQuestion
+
+    answer = SavedChecksQuestion(files, options.judge_seed, place_of(options)).answer()
+    show(answer.lines())
+    outputs = Outputs(verbose=options.verbose)
     if options.badge is not None:
-        names = [judge.judge for judge in sheet.judges]
-        outputs.write("badge", options.badge, partial(badge, outcomes, names))
+        outputs.write("badge", options.badge, answer.badge)
     return tell_of_outputs(outputs)
 
 
-def _history_written(options: argparse.Namespace) -> int:
-    """Write the last of the datasheets and baselines, and on a page all of them over time."""
-    registry = registry_of(options)
-    sheets, dated = in_order(
-        [
-            DatedDatasheet(path.name, _sheet_of_file(path, options.seed, registry))
-            for path in options.logs
-        ]
-    )
-    wrong = [path for path in options.datasheet if path.suffix in (".jsonl", ".json")]
-    wrong += [path for path in options.datasheet if len(sheets) > 1 and path.suffix != ".html"]
-    if wrong:
-        raise UsageError(
-            "datasheets cannot be written in this form",
-            found=str(wrong[0]),
-            expected="a page (.html) of several; of one .html, .md, .csv or .tex",
-            remedy="judgesense report A.json B.json --datasheet history.html",
-        )
-    last = sheets[-1].sheet
-    view = view_of(last, registry)
-    outcomes = [line.outcome for judge in last.judges for line in judge.checks]
-    sentence = f"{sheets[-1].name}: {outcome_words(outcomes)}"
-    order = "by date of recording" if dated else "in the order given"
-    files = ", ".join(dated_sheet.name for dated_sheet in sheets)
-    show([f"{len(sheets)} measurements, {order}: {files}"] * (len(sheets) > 1) + [sentence])
-    text = partial(datasheet_text, view=view, history=sheets)
-    return _written(Outputs(verbose=options.verbose), options, last, text, outcomes)
-
-
-def read_datasheet(
-    *paths: str | Path, seed: int = 0, registry: Registry = BUILT_IN
-) -> MeasuredDatasheet:
-    """What was measured, from its files: as `measure` returns it.
-
-    >>> from pytest_judgesense import read_datasheet
-    >>> read_datasheet("judgments.jsonl").to_dataframe()
-
-    Args:
-        paths: judgment logs (``.jsonl``, as ``--judge-datasheet`` and ``judgesense import`` write
-            them), which are estimated together; or one datasheet or baseline (``.json``).
-        seed: seed of the random draws of the estimators, for what is estimated here.
-        registry: the instruments and plugins to use.
-
-    Returns:
-        The datasheet. That of a file ``.json`` has no judgments: its ``cells`` are empty.
-
-    Raises:
-        UsageError: the files are none of these.
-        LogError: a file cannot be read.
-    """
-    files = [Path(path) for path in paths]
-    suffixes = {path.suffix for path in files}
-    cells: list[Cell] = []
-    if suffixes == {".jsonl"}:
-        cells = cells_of_logs(files, seed, registry)
-        sheet = datasheet_of_cells(cells, seed, registry=registry)
-    elif suffixes == {".json"} and len(files) == 1:
-        sheet = _sheet_of_file(files[0], seed, registry)
-    else:
-        raise UsageError(
-            "this is no datasheet that can be read",
-            found=listed(map(str, files)) or "no file",
-            expected="judgment logs (.jsonl), or one datasheet or baseline (.json)",
-            remedy="read them apart; judgesense import makes logs of other files",
-        )
-    values = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
-    return MeasuredDatasheet(**values, cells=tuple(cells), registry=registry)
-
-
-def _sheet_of_file(path: Path, seed: int, registry: Registry) -> Datasheet:
-    """The datasheet of a file, or that of the judgments of a baseline.
-
-    Raises a `UsageError` if there is no such file, a `LogError` if it cannot be read.
-    """
-    measured = read_measured(path, seed, registry)
-    if measured and all(saved.side.cell is None for saved in measured):
-        return datasheet_from(datasheet_object(path))
-    parts = [
-        SuiteSheet(
-            judge=saved.judge,
-            suite=saved.suite,
-            identity=saved.identity,
-            prompts={saved.suite: saved.prompts} if saved.prompts else {},
-            suite_digest=saved.digest,
-            recorded=saved.recorded,
-            estimates=saved.side.estimates,
-            calls=Calls.of(saved.side.cell.judgments if saved.side.cell else ()),
-        )
-        for saved in measured
-    ]
-    return sheet_of(parts, seed=seed, mode="report", registry=registry)
-
-
-def _check_lines(options: argparse.Namespace) -> Iterator[str]:
-    """Print the outcomes of the checks in the datasheets, and the datasheets of baselines."""
-    beside = options.datasheet or options.ranking or options.export
-    together = {path.suffix for path in options.logs} != {".json"}
-    if beside or together:
-        raise UsageError(
-            "judgment logs and datasheets are not reported on together"
-            if together
-            else "a datasheet has no judgments to rank, to export or to write",
-            found=listed(map(str, options.logs)),
-            expected="judgment logs (.jsonl) with --datasheet, --ranking and --export; or "
-            "datasheets and baselines (.json) with --datasheet (over time) and --badge",
-        )
-    registry = registry_of(options)
-    baselines = [path for path in options.logs if is_baseline(path)]
-    for path in baselines:  # it holds judgments, and no checks
-        yield from datasheet_lines(view_of(_sheet_of_file(path, options.seed, registry), registry))
-    datasheets = [path for path in options.logs if path not in baselines]
-    if not datasheets and options.badge is None:
-        return
-    entries = _judges_of_datasheets(datasheets)
-    checks = [(entry["judge"]["name"], check) for entry in entries for check in entry["checks"]]
-    for name, check in checks:
-        head = f"{check['outcome'].upper()}  judge {name}, {check['suite']}, {check['check']}"
-        match check:
-            case {"against": {"summary": str(changed)}} if changed:
-                yield f"{head}: {check['explanation']}; {changed}"
-            case _:
-                yield f"{head}: {check['explanation']}"
-    for entry in entries:
-        for left_out in entry.get("not_compared", ()):
-            of = f"judge {entry['judge']['name']}, {left_out['suite']}, {left_out['check']}"
-            yield f"NOT COMPARED  {of}: {left_out['reason']}"
-    outcomes = [check["outcome"] for _, check in checks]
-    yield outcome_words(outcomes)
+def _written(outputs: Outputs, options: argparse.Namespace, answer: _WithBadge) -> int:
+    """Write datasheets and badge, and tell of them; the exit code."""
+    for path in options.outputs:
+        outputs.write("datasheet", path, partial(answer.text_of, path.suffix))
     if options.badge is not None:
-        judges = dict.fromkeys(entry["judge"]["name"] for entry in entries)
-        write_text(options.badge, badge(outcomes, list(judges)))
-        yield f"badge written: {options.badge}"
+        outputs.write("badge", options.badge, answer.badge)
+    return tell_of_outputs(outputs)
 
 
-def cells_of_logs(
-    paths: Iterable[Path],
-    seed: int = 0,
-    registry: Registry = BUILT_IN,
-    *,
-    replies: bool = True,
-) -> list[Cell]:
-    """The cells of all judges and suites in the logs, in the order in which they begin.
-
-    Without ``replies`` their texts are left out, unless something measures them.
-
-    A judgment that appears twice counts once. Raises a `LogError` if a log cannot be read, two
-    lines contradict each other, a trial has two ids, or the lines of one suite have different
-    designs.
-    """
-    paths = list(paths)
-
-    def keeps(design: Design | None) -> bool:
-        # Temperature sweeps count words of replies; measures of plugins may use them in any way.
-        kind = registry.forms.get(design.kind) if design else None
-        return replies or bool(registry.added) or bool(kind and kind.sweeps)
-
-    judgments: dict[tuple[str, str], dict[str, Judgment]] = defaultdict(dict)
-    designs: dict[tuple[str, str], Design | None] = {}
-    for path in paths:
-        for judgment, design in read_log(path, registry, keeps):
-            key = (judgment.judge, judgment.trial.suite)
-            earlier = judgments[key].setdefault(judgment.trial.id, judgment)
-            if earlier is not judgment and earlier.outcome != judgment.outcome:
-                raise LogError(
-                    f"{path}: trial {judgment.trial.id} of judge {judgment.judge} appears twice",
-                    found=f"{judgment.outcome} and {earlier.outcome}",
-                    expected="one outcome for one trial",
-                    remedy="number replicates, or give the logs different suite names",
-                )
-            stated = designs.setdefault(key, design)
-            if stated is not design and stated != design:
-                raise LogError(
-                    f"{path}: suite {key[1]} of judge {key[0]} has lines of different designs",
-                    found=f"{design} and {stated}",
-                    expected="one design for a suite",
-                    remedy="give the logs different suite names",
-                )
-    cells = []
-    for (judge, suite), of_suite in judgments.items():
-        of_cell = tuple(of_suite.values())
-        design = designs[judge, suite] or _design(of_cell, registry)
-        _refuse_unlike(suite, design, of_cell)
-        measures = registry.measures_on(design.kind, suite)
-        cell = Cell(judge, suite, design, of_cell, seed, measures)
-        _refuse_two_names(cell, paths, registry)
-        cells.append(cell)
-    return cells
+# --- a panel, a history ---------------------------------------------------------------------------
 
 
-def _refuse_two_names(cell: Cell, paths: Sequence[Path], registry: Registry) -> None:
-    """Raise a `LogError` if a trial stands under two ids: measures would use one of the two."""
-    number, _ = cell.coded("condition", lambda judgment: id(judgment.trial.condition))
-    codes = (cell.coded(name)[0] for name in ("template", "order", "replicate"))
-    same = joint_codes(cell.items, *codes, number)
-    if int(same.max(initial=-1)) + 1 == same.size:
-        return
-    by_code: dict[int, Judgment] = {}
-    for code, judgment in zip(same.tolist(), cell.judgments, strict=True):
-        first = by_code.setdefault(code, judgment)
-        if first is not judgment:
-            break
-    ids = first.trial.id, judgment.trial.id
-    places = {
-        placed.trial.id: where
-        for path in paths
-        for where, placed, _ in read_placed_log(path, registry)
-        if (placed.judge, placed.trial.suite) == (cell.judge, cell.suite) and placed.trial.id in ids
-    }
-    trial = first.trial
-    raise LogError(
-        f"judge {cell.judge} on {cell.suite}: one trial has two ids",
-        found="; ".join(f"{places[name]}: {name}" for name in ids),
-        expected=f"once: item {trial.item}, template {trial.template}, order {trial.order}, "
-        f"replicate {trial.replicate}",
-        remedy="number replicates, or give the logs of two runs different suite names",
+def _report_panel(options: argparse.Namespace) -> int:
+    """Print what a panel is worth, what it decides and where it disagrees."""
+    from pytest_judgesense.questions.report.panel.panel_answer import refuse_unwritable
+    from pytest_judgesense.questions.report.panel.question import PanelQuestion
+
+    refuse_unwritable(options.outputs)
+    question = PanelQuestion(
+        tuple(options.files),
+        judges=tuple(options.judge_name),
+        suites=tuple(options.judge_suite),
+        seed=options.judge_seed,
+        place=place_of(options),
+        **_given({"alpha": options.alpha}),
     )
+    answer = question.answer()
+    show(answer.lines())
+    outputs = Outputs(verbose=options.verbose)
+    for output in options.outputs:
+        for path, text in answer.files(output):
+            outputs.write("panel", path, text)
+    return tell_of_outputs(outputs)
 
 
-def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) -> None:
-    """Raise a `LogError` if no label is the word of a verdict, and the design does not know both.
+def _report_history(options: argparse.Namespace) -> int:
+    """Print each judge on each suite over its sessions; 1 if there is an alarm."""
+    from pytest_judgesense.questions.report.history import HistoryQuestion, refuse_unwritable
 
-    A suite states its labels, and a judge may be wrong throughout; a log without a design, or of
-    another space, shows two files that were never compared.
-    """
-    no_labels = {TIE, ABSTAIN, None}
-    verdicts = {
-        judgment.verdict if judgment.chosen is None else judgment.chosen for judgment in judgments
-    } - no_labels
-    labels = {judgment.trial.label for judgment in judgments} - no_labels
-    labels_of_design = {"1", "2"} if design.pairwise else {*design.labels}
-    if (
-        verdicts
-        and labels
-        and verdicts.isdisjoint(labels)
-        and not (verdicts | labels) <= labels_of_design
-    ):
-        raise without_common_value(
-            suite,
-            set(map(str, verdicts)),
-            set(map(str, labels)),
-            "write them in the same words; or name all labels of the suite in the design of the "
-            "lines, as `judgesense import` and a session do",
-        )
-
-
-def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:
-    """The design of a log without one: read off the judgments, all template pairs compared."""
-    pairwise = any(j.chosen is not None and "polarity" not in j.trial.condition for j in judgments)
-    verdicts = {judgment.verdict for judgment in judgments} - {None}
-    labels = ("A", "B") if pairwise else tuple(sorted(str(verdict) for verdict in verdicts))
-    numbers = bool(labels) and all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
-    if numbers:
-        # Grades that were never given are labels as well.
-        least, most = min(map(int, labels)), max(map(int, labels))
-        numbers = most - least <= _LONGEST_SCALE
-        labels = tuple(str(n) for n in range(least, most + 1)) if numbers else labels
-    return Design(
-        kind=registry.default.name,
-        labels=tuple(label for label in labels if label != TIE),
-        ordinal=numbers,
-        pairwise=pairwise,
-        pairs="all",
-        others=True,
+    refuse_unwritable(options.outputs)
+    question = HistoryQuestion(
+        options.history,
+        judges=tuple(options.judge_name),
+        suites=tuple(options.judge_suite),
+        measures=tuple(options.measure),
+        seed=options.judge_seed,
+        **_given({"sessions": options.sessions, "most_missing": options.judge_max_missing}),
     )
+    answer = question.answer()
+    show(answer.lines())
+    outputs = Outputs(verbose=options.verbose)
+    for path in options.outputs:
+        outputs.write("history", path, answer.json_text)
+    return tell_of_outputs(outputs) or (BAR_FAILED if answer.worse else 0)
 
 
-def datasheet_of_cells(
-    cells: Sequence[Cell], seed: int = 0, *, secondary: bool = False, registry: Registry = BUILT_IN
-) -> Datasheet:
-    """The datasheet of cells that come from logs; ``secondary``: see `sheet_of`."""
-    parts = []
-    for cell in cells:
-        estimates = estimate_all(cell)
-        notices = registry.notices(cell)
-        if left_out := cell.design.left_out:
-            # A log does not hold the looks at which the run could have stopped.
-            early = f"the run was stopped early, with {left_out} clusters not asked: intervals of "
-            early += "its log are not adjusted for its looks, and are too narrow; those of the "
-            notices = (f"{early}run's own datasheet are", *notices)
-        errors = calibration_of(cell)
-        part = SuiteSheet(
-            judge=cell.judge,
-            suite=cell.suite,
-            identity={"name": cell.judge, "provider": "log", "model": cell.judge},
-            estimates=estimates,
-            calls=Calls.of(cell.judgments),
-            notices=notices,
-            analyses=registry.analyses(cell, estimates),
-            material=registry.material(cell),
-            calibration=None if errors is None else errors.to_plain() | {"sent": None},
-        )
-        parts.append(part)
-    return sheet_of(parts, seed=seed, mode="report", secondary=secondary, registry=registry)
-
-
-def _judges_of_datasheets(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    judges = []
-    for path in paths:
-        entries = datasheet_object(path).get("judges")
-        if not isinstance(entries, list) or not all(map(_is_entry, entries)):
-            raise LogError(
-                f"{path} is not a datasheet",
-                expected=f"judges, each with a name and its checks: {listed(_FIELDS)} of each",
-                remedy="write it again: pytest --judge-datasheet FILE.json",
-            )
-        judges += entries
-    return judges
-
-
-def _is_entry(value: Any) -> bool:
-    match value:
-        case {"judge": {"name": str()}, "checks": [*checks], "not_compared": [*left_out]}:
-            return _have(checks, _FIELDS) and _have(left_out, _OF_NOT_COMPARED)
-        case {"judge": {"name": str()}, "checks": [*checks]}:
-            return _have(checks, _FIELDS) and "not_compared" not in value
-    return False
-
-
-def _have(lines: Iterable[Any], names: Iterable[str]) -> bool:
-    """Whether all lines are objects with texts of these names."""
-    return all(
-        isinstance(line, dict) and all(isinstance(line.get(name), str) for name in names)
-        for line in lines
-    )
-
-
-def datasheet_object(path: Path) -> dict[str, Any]:
-    """The JSON object of a datasheet; raises a `LogError` if there is none."""
-    with LogError.instead_of((OSError, ValueError), f"the datasheet {path} cannot be read"):
-        value = json_value(read_text(path))
-    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
-        raise LogError(f"{path} is not a datasheet", expected=f"a JSON object with schema {SCHEMA}")
-    return value
+def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that are given; the question has the defaults of the others."""
+    return {name: value for name, value in arguments.items() if value is not None}

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import argparse
 import time
-from functools import partial
 
-from pytest_judgesense.commands.options import number, registry_of, show
-from pytest_judgesense.errors import UsageError
-from pytest_judgesense.judges.local.llama_server import CONTEXT, served
-from pytest_judgesense.judges.local.models import name_of
-from pytest_judgesense.judges.simulated.endpoint import EmbeddedServer
-from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
+from pytest_judgesense.commands.options import FLAG, number, place_of, show
+from pytest_judgesense.judges.local.llama_server import CONTEXT
+from pytest_judgesense.questions.serve.fetching import FetchQuestion
+from pytest_judgesense.questions.serve.known_models import KnownModelsQuestion
+from pytest_judgesense.questions.serve.serving import PORT, ServeQuestion
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the port, and the model."""
     port = number("port", int, 65535)
-    parser.add_argument("--port", type=port, default=8471, help="port (default: 8471; 0: any)")
+    meaning = f"port (default: {PORT}; 0: any)"
+    parser.add_argument("--port", type=port, default=PORT, help=meaning)
+    action = parser.add_mutually_exclusive_group()
     meaning = "a local model, by name or as PATH.gguf, instead of the embedded judge"
-    parser.add_argument("--model", metavar="NAME", help=meaning)
+    action.add_argument("--model", metavar="NAME", help=meaning)
+    meaning = "bring a model to this machine, and serve nothing; --list names them"
+    action.add_argument("--get", metavar="NAME", help=meaning)
+    meaning = "list the models that are known by name, and where they are"
+    action.add_argument("--list", help=meaning, **FLAG)
     threads, context = number("number of threads", int), number("number of tokens", int)
     meaning = "of the processors that compute (default: all)"
     parser.add_argument("--threads", type=threads, metavar="N", help=meaning)
@@ -28,33 +32,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve the embedded judge, or a model, until Ctrl-C."""
-    if options.model is not None:
-        return _serve_model(options)
-    find = partial(observer_named, skills=registry_of(options).skills)
-    with UsageError.instead_of(
-        OSError, f"port {options.port} cannot be served", remedy="choose another port, or 0 for any"
-    ):
-        server = EmbeddedServer(options.port, find, totals=True)
-    models = f"models: {', '.join(PROFILES)}. OpenAI: /chat/completions; Anthropic: /messages"
-    show([f"the embedded judge is served at {server.base_url}", models, "Ctrl-C ends it."])
+    """Serve the embedded judge, or a model, until Ctrl-C; or get or list models."""
+    if options.list:
+        return show(KnownModelsQuestion().answer().lines())
+    if options.get is not None:
+        question = FetchQuestion(options.get)
+        show(question.announcement())
+        return show(question.answer().lines())
+    serving = ServeQuestion(
+        options.port, options.model, options.threads, options.context, place_of(options)
+    )
+    with serving.answer() as answer:
+        show(answer.lines())
+        _wait_for_interrupt()
+    return 0
+
+
+def _wait_for_interrupt() -> None:
     try:
-        server.serve_forever(poll_interval=0.1)
+        while True:
+            time.sleep(3600)
     except KeyboardInterrupt:
         show([""])
-    finally:
-        server.server_close()
-    return 0
-
-
-def _serve_model(options: argparse.Namespace) -> int:
-    settings = {"threads": options.threads, "context": options.context, "port": options.port}
-    with served(options.model, **settings) as base_url:
-        line = f"{name_of(options.model)} is served at {base_url}"
-        show([line, "OpenAI: /chat/completions. Ctrl-C ends it."])
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            show([""])
-    return 0

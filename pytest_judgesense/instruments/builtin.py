@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import Final
 
+from pytest_judgesense.datasheets.profile import Word, any_above
+from pytest_judgesense.datasheets.sections import JudgeComparison, Report, ReportSection
 from pytest_judgesense.instruments import exclusions, leaderboard
 from pytest_judgesense.instruments.ablation import instrument as ablation
 from pytest_judgesense.instruments.debate import instrument as debate
@@ -17,9 +19,7 @@ from pytest_judgesense.instruments.temperature import instrument as temperature
 from pytest_judgesense.instruments.vacuum import instrument as vacuum
 from pytest_judgesense.judges.providers.builtin import BUILT_IN as PROVIDERS
 from pytest_judgesense.measures.shared import confounded
-from pytest_judgesense.profile import Word, any_above
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.sections import JudgeComparison, Report, ReportSection
 
 # In the order of the report.
 ROOMS: Final = (

@@ -18,9 +18,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_judgesense.datasheets.sections import Estimates, TableRows
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.shared import ORDER_TIED
-from pytest_judgesense.sections import Estimates, TableRows
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Verdict
 

@@ -25,15 +25,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pytest_judgesense import shown_change
+from pytest_judgesense.datasheets.sections import (
+    Board,
+    ComparedJudge,
+    Digits,
+    Estimates,
+    TableRow,
+    TableRows,
+)
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import Estimate, Observations, find_estimate, number_text
-from pytest_judgesense.layout import indented, row
+from pytest_judgesense.estimate import Clustered, Estimate, Observations, find_estimate, number_text
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.definition import Measure, alone
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.sections import Board, ComparedJudge, Digits, Estimates, TableRow, TableRows
+from pytest_judgesense.stats.inputs import LEVEL
 from pytest_judgesense.suites.suite import Suite, template_pairs
+from pytest_judgesense.text import shown_change
+from pytest_judgesense.text.estimate_columns import (
+    CLUSTERED,
+    COUNTS,
+    VALUE,
+    shown_columns,
+    terminal_cells,
+)
+from pytest_judgesense.text.layout import indented, row
 
 if TYPE_CHECKING:
     from pytest_judgesense.stats.ranks import Standings
@@ -292,6 +307,22 @@ def ends_text(of: TableRow) -> str:
     return shown_change.ends_text((of["lower"], of["upper"]))
 
 
+def _estimate_of(of: TableRow) -> Estimate:
+    """The number of a row, to be shown in the columns of estimates: what a row has of one."""
+    ends = None
+    if of["lower"] is not None:
+        lower, upper = of["lower"], of["upper"]
+        ends = Clustered("", lower, upper, LEVEL, 0, None, None, lower, upper)
+    return Estimate(
+        of["measure"],
+        "",
+        value=of["value"],
+        n=of["n"],
+        clustered=ends,
+        unavailable=of["left_out"] if of["value"] is None else None,
+    )
+
+
 def _beside(of: TableRow) -> dict[str, str]:
     return {
         key: number_text(value) if isinstance(value, float) else str(value or "")
@@ -304,8 +335,16 @@ def board(_suite: str, tables: Mapping[str, TableRows]) -> Board:
     """The leaderboard for Markdown, with the pairs below it."""
     rows = tables["leaderboard"]
     measure = rows[0]["measure"]
+    estimates = list(map(_estimate_of, rows))
+    further = [
+        column
+        for column in shown_columns()
+        if column not in (COUNTS, VALUE)
+        and (column is CLUSTERED or any(map(column.text, estimates)))
+    ]
+    numbers = ("n", measure, *(column.head for column in further))
     # The reason for leaving a judge out takes the last column, if need be a further one.
-    heads = ("ranks", "judge", "n", measure, "95% clustered", *(_beside(rows[0]) or [""]))
+    heads = ("ranks", "judge", *numbers, *(_beside(rows[0]) or [""]))
     cells = [
         ("", of["judge"], *[""] * (len(heads) - 3), f"left out: {of['left_out']}")
         if of["ranks"] is None
@@ -313,11 +352,11 @@ def board(_suite: str, tables: Mapping[str, TableRows]) -> Board:
             Digits(ranks_text(of["ranks"])),
             of["judge"],
             Digits(of["n"]),
-            Digits(number_text(of["value"])),
-            Digits(ends_text(of)),
+            Digits(VALUE.text(estimate)),
+            *(Digits(column.text(estimate)) for column in further),
             *(map(Digits, _beside(of).values()) if heads[-1] else [""]),
         )
-        for of in rows
+        for of, estimate in zip(rows, estimates, strict=True)
     ]
     return Board(f"By {measure} on", heads, tuple(cells), tuple(_notes(tables)))
 
@@ -390,10 +429,7 @@ def board_lines(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:
             continue
         yield from row(
             printable(f"    {ranks_text(of['ranks']):<7} {of['judge']}"),
-            f"n {of['n']}",
-            number_text(of["value"]),
-            ends_text(of),
-            "",
+            terminal_cells(_estimate_of(of)),
         )
         beside = [f"{key} {text}" for key, text in _beside(of).items() if text]
         yield from indented(", ".join(beside), width=12)

@@ -29,9 +29,8 @@ from pytest_judgesense.judges.throttle import Answer, refusal
 from pytest_judgesense.replies import CUT_OFF, parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.replies.reasoned import reasoned_verdict
-from pytest_judgesense.suites.kind import ParsedReply, Question, one_question
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import ParsedReply, Question, Suite, one_question
 from pytest_judgesense.trial import (
     REASONED,
     Failed,

@@ -88,9 +88,8 @@ from pytest_judgesense.judges.throttle import (
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.unseen import UNSEEN
 from pytest_judgesense.judges.usage import fault_of_api, function_reply, is_cut_off
-from pytest_judgesense.layout import excerpt
-from pytest_judgesense.suites.kind import ReplyForm
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import ReplyForm, Suite
+from pytest_judgesense.text.layout import excerpt
 from pytest_judgesense.trial import Failed, RequestCount, Usage
 
 if TYPE_CHECKING:

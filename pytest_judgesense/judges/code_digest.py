@@ -25,7 +25,7 @@ from pytest_judgesense.cassettes.cassette import Cassette
 from pytest_judgesense.cassettes.exchange import CALL, NO_RESPONSE, OUT_OF_TIME, RAISED, Exchange
 from pytest_judgesense.cassettes.matching import RecordedTrials
 from pytest_judgesense.errors import StaleRecording
-from pytest_judgesense.files import project_file
+from pytest_judgesense.files.opening import project_file
 from pytest_judgesense.judges.code_files import (
     ABSENT,
     Module,
@@ -37,7 +37,7 @@ from pytest_judgesense.judges.code_files import (
 )
 from pytest_judgesense.judges.opened_files import OPENED
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
-from pytest_judgesense.repository import NoRevision, Repository
+from pytest_judgesense.revisions.repository import NoRevision, Repository
 
 _MOST_NAMED: Final = 5
 # What stands for the code of a line that does not hold it.

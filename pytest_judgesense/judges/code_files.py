@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.files import read_bytes
+from pytest_judgesense.files.opening import read_bytes
 
 _MODULE: Final = ".py"
 _PACKAGE: Final = "__init__.py"

@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, NamedTuple
 
-from pytest_judgesense.files import read_bytes
+from pytest_judgesense.files.opening import read_bytes
 
 _SOURCES: Final = "src"
 

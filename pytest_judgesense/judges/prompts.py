@@ -12,11 +12,10 @@ from typing import Any, Final
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.spec import DEFAULT_BUDGET, JudgeSpec, table_of
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.rules import shown_candidates
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.suite import ReplyForm, Suite, Template
 from pytest_judgesense.trial import Order
 
 # Tokens that a reply has at least where probabilities are read from it: a verdict in JSON takes

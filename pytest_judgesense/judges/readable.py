@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.errors import LimitReached
-from pytest_judgesense.layout import excerpt
 from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.text.layout import excerpt
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
 
 # Between lines of what was found.

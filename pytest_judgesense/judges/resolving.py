@@ -31,7 +31,8 @@ from pytest_judgesense.errors import (
     unknown_name,
     unset_variable,
 )
-from pytest_judgesense.files import project_file, read_text
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import project_file, read_text
 from pytest_judgesense.judges.functions import missing_file_remedy, module_of, refuse_python
 from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
 from pytest_judgesense.judges.project_code import (
@@ -50,7 +51,6 @@ from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
 from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Provider, Repair, table_of
-from pytest_judgesense.limits import toml_value
 
 _RETIRED: Final = "retired"
 

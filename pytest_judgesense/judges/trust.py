@@ -23,11 +23,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.matching import is_loopback
 from pytest_judgesense.errors import CodeNotRun, SendingRefused, UsageError, listed
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import project_folder
 from pytest_judgesense.judges.spec import JudgeSpec, Provider
-from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import CALL, Exchange, as_bytes
+from pytest_judgesense.files.limits import json_value
 from pytest_judgesense.judges.providers.base import Reply
-from pytest_judgesense.limits import json_value
 from pytest_judgesense.trial import MOST, Usage
 
 # Paths of keys, the first that is there counts.

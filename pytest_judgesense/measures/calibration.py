@@ -20,7 +20,7 @@ from itertools import chain
 from math import nan
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.limits import limits
+from pytest_judgesense.files.limits import limits
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.inputs import Clusters, NotEstimable
 from pytest_judgesense.stats.mixture_fit import Answers, MixtureFit, mixture_fit

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from pytest_judgesense.errors import ExtensionError, listed
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.definition import Measure
+from pytest_judgesense.trial import grouped
 
 
 def estimate_all(cell: Cell) -> tuple[Estimate, ...]:

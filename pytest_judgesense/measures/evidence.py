@@ -12,11 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import VERDICT, Cell, Groups, answered
 from pytest_judgesense.measures.order import decomposed
 from pytest_judgesense.measures.rates import disagree, refused
-from pytest_judgesense.trial import ABSTAIN, TIE, Failed, Judgment, Unparsed
+from pytest_judgesense.trial import ABSTAIN, TIE, Failed, Judgment, Unparsed, grouped
 
 Group: TypeAlias = tuple[Judgment, ...]
 Find: TypeAlias = Callable[[Cell, Mapping[str, Any]], Sequence[Group]]

@@ -12,7 +12,7 @@ from typing import Final
 
 from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
-from pytest_judgesense.shown_change import ShownChange
+from pytest_judgesense.text.shown_change import ShownChange
 from pytest_judgesense.trial import Design, Judgment
 
 _POSITIONAL: Final = Evidence("pairs won by a slot")

@@ -175,8 +175,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the datasheets."""
     if (state := config.stash.get(STATE, None)) is None:
         return
-    from pytest_judgesense.display import write_annotation
     from pytest_judgesense.plugin.screen import write
+    from pytest_judgesense.text.display import write_annotation
 
     for title, lines in state.sections():
         write(terminalreporter, title, lines)

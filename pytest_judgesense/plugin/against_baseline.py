@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from pytest_judgesense.baseline import Measured, changes, read_baseline, stimuli_digest
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.reference import Reference
 from pytest_judgesense.checks.regression import (
@@ -18,12 +17,13 @@ from pytest_judgesense.checks.regression import (
     Side,
     adjust,
 )
+from pytest_judgesense.earlier.baseline import Measured, changes, read_baseline, stimuli_digest
+from pytest_judgesense.earlier.past import PastReader
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.past import PastReader
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.loading import load_suite

@@ -18,16 +18,15 @@ from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, replace_content
 from pytest_judgesense.cassettes.writing import RecordingCassette, holds
 from pytest_judgesense.errors import JudgesenseError, MissingRecording, OldRecording
-from pytest_judgesense.files import read_bytes
+from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.plugin.live_saving import saving_of, unfinished_folder
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import plan_trials
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, Suite
 
 # Clocks of two machines may differ, and so may what they take for UTC.
 _MOST_DAYS_AHEAD: Final = 1.0

@@ -22,7 +22,7 @@ from pytest_judgesense.errors import (
     printable_lines,
     well_formed,
 )
-from pytest_judgesense.output import append_whole
+from pytest_judgesense.files.output import append_whole
 from pytest_judgesense.plugin.suite_names import command_of
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _cleaned(entry: dict[str, str], run: Run) -> dict[str, str]:
 
 def _leave_out(run: Run, member: DeclaredCheck, reason: str) -> None:
     """Let the datasheet say why a check is not compared; what was measured is in it as well."""
-    from pytest_judgesense.datasheet import UncomparedCheck
+    from pytest_judgesense.datasheets.datasheet import UncomparedCheck
 
     judge, suite, check = member
     why = reason.removeprefix("not compared: ")
@@ -163,7 +163,7 @@ def _numbers(outcome: Outcome | RegressionOutcome | DriftOutcome) -> dict[str, s
     """Value and interval as the datasheet shows them; several bars have several, with ``;``."""
     from pytest_judgesense.checks.drift import DriftOutcome
     from pytest_judgesense.checks.regression import RegressionOutcome
-    from pytest_judgesense.report import numbers
+    from pytest_judgesense.text import numbers
 
     rows = []
     if isinstance(outcome, RegressionOutcome):  # now minus then

@@ -12,7 +12,7 @@ import pytest
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.redaction import scrub, without_secrets
 from pytest_judgesense.checks.verifying import Verification
-from pytest_judgesense.datasheet import CheckLine, SuiteSheet, UncomparedCheck
+from pytest_judgesense.datasheets.datasheet import CheckLine, SuiteSheet, UncomparedCheck
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.cell import Cell
@@ -23,7 +23,7 @@ from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.trial import Failed, RequestCount
 
 if TYPE_CHECKING:
-    from pytest_judgesense.live_sessions import JudgeTotals
+    from pytest_judgesense.datasheets.live_sessions import JudgeTotals
 
 
 class Collected:
@@ -134,7 +134,7 @@ class Collected:
         return self._of_page(part, measurement) if self._wants_page else part
 
     def _with_judgments(self, part: MeasuredPart, measurement: Measurement) -> MeasuredPart:
-        from pytest_judgesense.baseline import stimuli_digest
+        from pytest_judgesense.earlier.baseline import stimuli_digest
         from pytest_judgesense.report.log import log_lines
 
         design = measurement.design

@@ -39,7 +39,6 @@ from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.judges.prompts import unsent_error, unsent_prompts
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.layout import WIDTH, within
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin.collected import Collected
@@ -59,9 +58,10 @@ from pytest_judgesense.plugin.suite_names import SUFFIX
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import WIDTH, within
 
 if TYPE_CHECKING:
-    from pytest_judgesense.past import PastReader
+    from pytest_judgesense.earlier.past import PastReader
     from pytest_judgesense.plugin.against_baseline import BaselineComparison
     from pytest_judgesense.plugin.live_history import LiveHistory
 
@@ -158,8 +158,8 @@ class Family:
         return ""
 
     def _not_at_revision(self, member: DeclaredCheck) -> str:
-        from pytest_judgesense.past import NotCompared, PastReader
-        from pytest_judgesense.revision import NoParent
+        from pytest_judgesense.earlier.past import NotCompared, PastReader
+        from pytest_judgesense.revisions.revision import NoParent
 
         reader = self.past
         try:
@@ -184,8 +184,8 @@ class Family:
     @cached_property
     def past(self) -> PastReader | JudgesenseError:
         """What reads judges as they were at the revision; or why it cannot be read."""
-        from pytest_judgesense.past import PastReader, ini_at
-        from pytest_judgesense.revision import Revision
+        from pytest_judgesense.earlier.past import PastReader, ini_at
+        from pytest_judgesense.revisions.revision import Revision
 
         settings, registry = self._settings, self._measurements.registry
         assert settings.revision is not None, "a revision is the baseline"
@@ -377,7 +377,7 @@ class Family:
         if settings.judges:
             command += self._measurements.recordings.options_of(judge)
         if isinstance(explanation.outcome, RegressionOutcome):
-            from pytest_judgesense.revision import REVISION
+            from pytest_judgesense.revisions.revision import REVISION
 
             baseline = f"{REVISION}{settings.revision}"
             if settings.baseline is not None:
@@ -388,7 +388,9 @@ class Family:
         if isinstance(explanation.outcome, DriftOutcome):
             assert settings.history is not None, "it was looked at"
             history = shlex.quote(os.path.relpath(settings.history, settings.invocation))
-            look_further = f"judgesense drift {history} --sessions {explanation.outcome.course.way}"
+            look_further = (
+                f"judgesense report --history {history} --sessions {explanation.outcome.course.way}"
+            )
         brief = [*brief_lines(explanation, look_further)]
         # Where no summary shows the numbers, and where a file has this text alone.
         is_for_file = bool(self._config.getoption("xmlpath", None))

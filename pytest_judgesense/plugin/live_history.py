@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from pytest_judgesense.baseline import stimuli_digest
 from pytest_judgesense.checks.drift import DriftOutcome, Way, course_of
 from pytest_judgesense.checks.outcome import DecisionRule
-from pytest_judgesense.datasheet import SuiteSheet
-from pytest_judgesense.errors import UsageError
-from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.live_sessions import (
+from pytest_judgesense.datasheets.datasheet import SuiteSheet
+from pytest_judgesense.datasheets.live_sessions import (
     SCHEMA,
     JudgeTotals,
     LiveSession,
     sessions_before,
     totals_of,
 )
+from pytest_judgesense.earlier.baseline import stimuli_digest
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.bar import SESSIONS, WAYS, Check
 from pytest_judgesense.plugin.declared_check import DeclaredCheck

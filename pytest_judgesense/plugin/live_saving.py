@@ -16,12 +16,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from pytest_judgesense.asking.stopping_point import STOPPED
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import replace_content
 from pytest_judgesense.errors import CassetteError, JudgesenseError
-from pytest_judgesense.files import read_bytes, read_text
+from pytest_judgesense.files.opening import read_bytes, read_text
 from pytest_judgesense.plugin.settings import Settings, SharedState
-from pytest_judgesense.stopping_point import STOPPED
 
 _IN_PLACE: Final = "in its place"
 _BESIDE: Final = "beside it"

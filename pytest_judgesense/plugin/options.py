@@ -45,12 +45,12 @@ _HELP: Final = {
     "judge-save-baseline PATH": "write the judgments to this file, for --judge-baseline of later "
     "sessions; one does not show how sessions differ, so save several",
     "judge-history PATH": "with --judge-mode live: append this session to the file, and hold "
-    "no_drift checks against all sessions in it (see judgesense drift)",
+    "no_drift checks against all sessions in it (see judgesense report --history)",
     "judge-max-age DAYS": "fail checks on recordings that are older than this many days",
     "judge-verify N": "with --judge-mode live: replay, ask N recorded trials of each judge and "
     "suite again, and report what changed",
     "judge-shard I/N": "record the I-th of N shards of each suite and decide no check: "
-    "`judgesense merge` joins the recordings of all N",
+    "`judgesense recordings join` joins the recordings of all N",
     "judge-save-live DIR": "record the calls of live mode in this folder",
 }
 _NUMBERS: Final = {"N": "int"} | dict.fromkeys(("SHARE", "USD", "DAYS", "SECONDS", "A"), "float")

@@ -11,15 +11,15 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from pytest_judgesense.display import erase_line, overwrite_line, write_line
 from pytest_judgesense.judges.readable import unread_lines
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import SessionBudget, Throttle
-from pytest_judgesense.layout import excerpt, indented, pace, within
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.plugin.screen import columns_of
 from pytest_judgesense.plugin.workers import A_LINE_S, Trace
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.display import erase_line, overwrite_line, write_line
+from pytest_judgesense.text.layout import excerpt, indented, pace, within
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed
 
 Watch: TypeAlias = Callable[[Sequence[Trial]], Callable[[Judgment], None]]

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from pytest_judgesense.cassettes.redaction import without_secrets
 from pytest_judgesense.checks.verifying import Verification
-from pytest_judgesense.datasheet import SuiteSheet
+from pytest_judgesense.datasheets.datasheet import SuiteSheet
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.trial import RequestCount

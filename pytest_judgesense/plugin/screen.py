@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pytest_judgesense.display import write_line, write_title
 from pytest_judgesense.errors import on_github
+from pytest_judgesense.text.display import write_line, write_title
 
 if TYPE_CHECKING:
     from pytest_judgesense.checks.outcome import Warned
+    from pytest_judgesense.datasheets.sections import Shown
     from pytest_judgesense.plugin.settings import Settings
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
-    from pytest_judgesense.sections import Shown
 
 # From here on everything is shown.
 EVERYTHING: Final = 2

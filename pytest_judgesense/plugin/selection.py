@@ -17,9 +17,9 @@ from typing import Any, Final
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed
+from pytest_judgesense.files.pytest_ini import pytest_options
 from pytest_judgesense.plugin.messages import usage_error
 from pytest_judgesense.plugin.settings import Settings
-from pytest_judgesense.pytest_ini import pytest_options
 
 # Options that leave something out, each with a value behind it; and those without one.
 _CHOOSING: Final = frozenset(
@@ -35,9 +35,9 @@ _NOT_THERE: Final = "norecursedirs"
 
 def refuse_narrowed(config: pytest.Config, settings: Settings) -> None:
     """Raise `pytest.UsageError` if the ini file leaves out what that of the revision does not."""
-    from pytest_judgesense.past import ini_at
-    from pytest_judgesense.revision import Revision
-    from pytest_judgesense.successors import RecordedThen
+    from pytest_judgesense.earlier.past import ini_at
+    from pytest_judgesense.earlier.successors import RecordedThen
+    from pytest_judgesense.revisions.revision import Revision
 
     assert settings.revision is not None, "a revision is the baseline"
     _, own = pytest_options(start_of(config))

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_judgesense.display import write_line
-from pytest_judgesense.output import Outputs
+from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.plugin.activation import PLUGINS
 from pytest_judgesense.plugin.ci import Failures
 from pytest_judgesense.plugin.settings import SharedState, settings_of
 from pytest_judgesense.plugin.timeouts import limits_of_markers
 from pytest_judgesense.plugin.workers import leave_line
+from pytest_judgesense.text.display import write_line
 
 if TYPE_CHECKING:
     from pytest_judgesense.plugin.hookspecs import Plugins

@@ -82,8 +82,8 @@ class SessionFiles:
 
     def _page_evidence(self) -> PageEvidence:
         """What a page shows beside the datasheet: judgments, prompts, and the baseline's."""
-        from pytest_judgesense.baseline import read_measured
         from pytest_judgesense.checks.regression import Side
+        from pytest_judgesense.earlier.baseline import read_measured
         from pytest_judgesense.report.packing import PageEvidence
 
         registry, seed = self._session.plugins.registry, self._settings.seed
@@ -118,7 +118,7 @@ class SessionFiles:
             )
 
     def _baseline_text(self) -> str:
-        from pytest_judgesense.baseline import SavedSuite, baseline_text
+        from pytest_judgesense.earlier.baseline import SavedSuite, baseline_text
 
         registry, seed = self._session.plugins.registry, self._settings.seed
         parts = (
@@ -141,7 +141,12 @@ class SessionFiles:
                 f"nothing appended to the history {path}: it is of --judge-mode live, this is {how}"
             )
             return
-        from pytest_judgesense.live_sessions import SCHEMA, JudgeTotals, LiveSession, append_session
+        from pytest_judgesense.datasheets.live_sessions import (
+            SCHEMA,
+            JudgeTotals,
+            LiveSession,
+            append_session,
+        )
 
         measured = [JudgeTotals.model_validate(part.totals) for part in parts if part.totals]
         if left := ["{} on {}".format(*part.key) for part in parts if not part.totals]:

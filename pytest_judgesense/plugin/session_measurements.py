@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_judgesense.asking import Asking, Inquiry
-from pytest_judgesense.carrying_over import Plans
+from pytest_judgesense.asking.carrying_over import Plans
+from pytest_judgesense.asking.inquiry import Asking, Inquiry
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import replace_content
@@ -216,7 +216,8 @@ class Measurements:
                 if part and not recorded.answered:
                     raise _nothing_recorded(judge, suite, shard, reasons)
             self._shards[key] = lines
-        return f"{self._shards[key][0]}; joined by `judgesense merge`, all shards are measured"
+        joined = "joined by `judgesense recordings join`, all shards are measured"
+        return f"{self._shards[key][0]}; {joined}"
 
     def once(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement, shown by the datasheet only where this process has made calls for it."""

@@ -6,16 +6,16 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pytest_judgesense.datasheet import Calls
+from pytest_judgesense.datasheets.datasheet import Calls
 from pytest_judgesense.errors import printable
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.layout import indented, within
 from pytest_judgesense.plugin.receiver import Receiver
 from pytest_judgesense.plugin.screen import EVERYTHING, columns_of, datasheet_lines, tells_luck
 from pytest_judgesense.plugin.session import Session
+from pytest_judgesense.text.layout import indented, within
+from pytest_judgesense.trial import grouped
 
 if TYPE_CHECKING:
-    from pytest_judgesense.datasheet import SuiteSheet
+    from pytest_judgesense.datasheets.datasheet import SuiteSheet
     from pytest_judgesense.report.view import View
 
 
@@ -134,7 +134,7 @@ class SessionSections:
             folder = settings.save_live or settings.cassettes
             yield f"recorded in {folder}: a part, no check was decided. When all shards are there:"
             folders = "OTHER-FOLDERS " * (settings.shard[1] > 1)
-            yield f"  judgesense merge {shlex.quote(str(folder))} {folders}-o cassettes"
+            yield f"  judgesense recordings join {shlex.quote(str(folder))} {folders}-o cassettes"
 
     def _lines_on_baseline(self) -> Iterator[str]:
         """What a baseline of the command line says where no check fails for it.

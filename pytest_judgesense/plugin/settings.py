@@ -190,7 +190,7 @@ def resolve(values: Mapping[str, Any], rootdir: Path, invocation: Path) -> Setti
 
 def _read_revision(read: dict[str, Any]) -> None:
     """Put a baseline that is a revision under a name of its own."""
-    from pytest_judgesense.revision import REVISION
+    from pytest_judgesense.revisions.revision import REVISION
 
     if not read["baseline"].startswith(REVISION):
         return
@@ -213,8 +213,8 @@ def _refuse_measuring_of_a_shard(settings: Settings) -> None:
             f"{shard} records a part of each suite, and --judge-mode is {settings.mode}"
             f"{'' if settings.mode == 'replay' else ' and keeps nothing of it'}; expected "
             "--judge-mode record, or live with --judge-save-live. To measure, join the recordings "
-            "of all shards (`judgesense merge SHARD... -o cassettes`) and replay them without "
-            "--judge-shard"
+            "of all shards (`judgesense recordings join SHARD... -o cassettes`) and replay them "
+            "without --judge-shard"
         )
     files = {"datasheet": settings.datasheets, "save-baseline": settings.save_baseline}
     files["history"] = settings.history

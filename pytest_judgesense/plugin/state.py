@@ -96,7 +96,7 @@ class State(Session):
                 found=f"no folder {folder} here, which the workers of a session share",
                 expected="workers on the machine on which pytest was started",
                 remedy="start a session on each machine, with a part of the tests each, and "
-                "join their recordings and datasheets by `judgesense merge`",
+                "join their recordings and datasheets by `judgesense recordings join`",
             )
         return None
 

@@ -23,8 +23,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_judgesense.display import write_line
-from pytest_judgesense.output import replace_text
+from pytest_judgesense.files.output import replace_text
+from pytest_judgesense.text.display import write_line
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

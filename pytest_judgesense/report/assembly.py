@@ -10,12 +10,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense import __version__
-from pytest_judgesense.datasheet import Datasheet, SuiteSheet, merge_parts
+from pytest_judgesense.datasheets.datasheet import Datasheet, SuiteSheet, merge_parts
+from pytest_judgesense.datasheets.sections import ComparedJudge, compare
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.view import View
-from pytest_judgesense.sections import ComparedJudge, compare
 from pytest_judgesense.trial import RequestCount
 
 if TYPE_CHECKING:

@@ -7,16 +7,20 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.published_design import Table
-from pytest_judgesense.rows import harmless_cell
+from pytest_judgesense.files.rows import harmless_cell
+from pytest_judgesense.text.estimate_columns import row_columns
 
-COLUMNS: Final = tuple(
-    "judge suite measure condition value count n unit lower upper method clusters "
-    "new_wordings_lower new_wordings_upper wordings paper_lower paper_upper paper_method unparsed "
-    "failed worst_low worst_high flags unavailable checks".split()
-)
+# What identifies an estimate, and who gates it: before its numbers, and behind them.
+_IDENTITY: Final = ("judge", "suite", "measure", "condition")
+_CHECKS: Final = "checks"
+
+
+def column_names() -> tuple[str, ...]:
+    """The columns of a row."""
+    return (*_IDENTITY, *(name for column in row_columns() for name in column.names), _CHECKS)
 
 
 def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
@@ -36,38 +40,29 @@ def estimate_rows(sheet: Datasheet) -> Iterator[dict[str, Any]]:
                     if line.measure == estimate.measure
                     and dict(line.condition) == dict(estimate.condition)
                 ]
-                values = (judge.name, *_cells(estimate), "; ".join(gates))
-                yield dict(zip(COLUMNS, values, strict=True))
+                yield {
+                    **dict(zip(_IDENTITY, (judge.name, *_identity(estimate)), strict=True)),
+                    **_numbers(estimate),
+                    _CHECKS: "; ".join(gates),
+                }
 
 
-def _cells(estimate: Estimate) -> Iterator[Any]:
-    """The values of the columns between judge and checks."""
+def _identity(estimate: Estimate) -> tuple[str, str, str]:
     condition = "; ".join(f"{key}={value}" for key, value in estimate.condition.items())
-    yield from (
-        estimate.suite,
-        estimate.measure,
-        condition,
-        estimate.value,
-        estimate.count,
-        estimate.n,
-        estimate.unit,
-    )
-    ends, paper, missing, new = (
-        estimate.clustered,
-        estimate.interval,
-        estimate.missing,
-        estimate.new_wordings,
-    )
-    yield from (ends.lower, ends.upper, ends.method, ends.clusters) if ends else [None] * 4
-    yield from (new.lower, new.upper, new.wordings) if new else [None] * 3
-    yield from (paper.lower, paper.upper, paper.method) if paper else [None] * 3
-    yield from (missing.unparsed, missing.failed, missing.lower_bound, missing.upper_bound)
-    yield from ("; ".join(estimate.flags), estimate.unavailable)
+    return estimate.suite, estimate.measure, condition
+
+
+def _numbers(estimate: Estimate) -> dict[str, Any]:
+    return {
+        name: value
+        for column in row_columns()
+        for name, value in zip(column.names, column.values(estimate), strict=True)
+    }
 
 
 def separated_text(sheet: Datasheet) -> str:
     """The estimates of all judges, for spreadsheets: a head, and a row each, unrounded."""
-    return csv_text([COLUMNS, *(row.values() for row in estimate_rows(sheet))], "\n")
+    return csv_text([column_names(), *(row.values() for row in estimate_rows(sheet))], "\n")
 
 
 def table_text(table: Table) -> str:

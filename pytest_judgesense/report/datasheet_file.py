@@ -11,12 +11,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from pytest_judgesense.datasheet import (
+from pytest_judgesense.datasheets.datasheet import (
     AgainstBaseline,
     Calls,
     ChangedItem,
@@ -34,7 +35,10 @@ from pytest_judgesense.datasheet import (
     state_of,
     wall_clock_s,
 )
+from pytest_judgesense.errors import LogError
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing, NewWordings
+from pytest_judgesense.files.limits import json_value
+from pytest_judgesense.files.opening import read_text
 
 SCHEMA: Final = "judgesense/datasheet/1"
 # The fields of a judge besides its identity, which follow from its parts.
@@ -264,6 +268,11 @@ class _Sheet(TypedDict):
 
 def datasheet_json(sheet: Datasheet) -> str:
     """The datasheet as JSON text, with a newline at its end."""
+    return _text_of(datasheet_values(sheet))
+
+
+def datasheet_values(sheet: Datasheet) -> dict[str, Any]:
+    """The datasheet as the values of its JSON text."""
     head = {"seed": sheet.seed, "mode": sheet.mode, "versions": dict(sheet.versions)}
     judges = [
         summed_up(
@@ -276,7 +285,7 @@ def datasheet_json(sheet: Datasheet) -> str:
         )
         for judge in sheet.judges
     ]
-    return sheet_text(head, judges, sheet.analyses)
+    return _sheet_values(head, judges, sheet.analyses)
 
 
 def sheet_text(
@@ -288,6 +297,14 @@ def sheet_text(
 
     Each judge has those tables of ``compared`` that are of its suites.
     """
+    return _text_of(_sheet_values(head, judges, compared))
+
+
+def _sheet_values(
+    head: Mapping[str, Any],
+    judges: Sequence[Mapping[str, Any]],
+    compared: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
     budgets = [
         {part["suite"]: part.get("max_tokens") for part in entry["parts"]} for entry in judges
     ]
@@ -297,7 +314,10 @@ def sheet_text(
         of_suites = [table for table in compared if table["suite"] in entry["judge"]["suites"]]
         beside: dict[str, list[Any]] = {"analyses": of_suites, "notices": notices}
         entries.append({**entry, **{key: [*entry[key], *more] for key, more in beside.items()}})
-    value = {"schema": SCHEMA, **head, "judges": entries}
+    return {"schema": SCHEMA, **head, "judges": entries}
+
+
+def _text_of(value: Mapping[str, Any]) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -419,6 +439,15 @@ def estimate_from(value: Mapping[str, Any]) -> Estimate:
 def _with_tuples(value: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a frozen value, which JSON holds lists of."""
     return {name: tuple(item) if isinstance(item, list) else item for name, item in value.items()}
+
+
+def datasheet_object(path: Path) -> dict[str, Any]:
+    """The JSON object of a datasheet; raises a `LogError` if there is none."""
+    with LogError.instead_of((OSError, ValueError), f"the datasheet {path} cannot be read"):
+        value = json_value(read_text(path))
+    if not isinstance(value, dict) or value.get("schema") != SCHEMA:
+        raise LogError(f"{path} is not a datasheet", expected=f"a JSON object with schema {SCHEMA}")
+    return value
 
 
 def datasheet_from(value: Mapping[str, Any]) -> Datasheet:

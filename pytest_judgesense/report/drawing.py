@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from pytest_judgesense.figures import INK, PAPER, Figure
+from pytest_judgesense.datasheets.figures import INK, PAPER, Figure
 
 _FAINT: Final = "#d3dae2"
 _WIDTH: Final = {False: 6.4, True: 9.6}  # at 72 dots an inch: 460 and 691 units

@@ -14,7 +14,12 @@ from typing import Final
 
 from pytest_judgesense.checks.judgment_words import judgment_words
 from pytest_judgesense.checks.judgments_against import evidence_against, items_of, spread
-from pytest_judgesense.datasheet import AgainstBaseline, CheckLine, GatedNumber, SuiteSheet
+from pytest_judgesense.datasheets.datasheet import (
+    AgainstBaseline,
+    CheckLine,
+    GatedNumber,
+    SuiteSheet,
+)
 from pytest_judgesense.errors import printable_lines
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell

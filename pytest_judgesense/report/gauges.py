@@ -13,10 +13,10 @@ from html import escape
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
-from pytest_judgesense.datasheet import GatedNumber
+from pytest_judgesense.datasheets.datasheet import GatedNumber
+from pytest_judgesense.datasheets.figures import ends_of
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact
-from pytest_judgesense.figures import ends_of
 
 _SIGNS: Final = {"at least": "≥", "at most": "≤", "before": "before"}
 _LETTER: Final = 6.2  # mean width of a digit at 11 px

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet, GatedNumber, JudgeSheet, span_of
-from pytest_judgesense.report import numbers
+from pytest_judgesense.datasheets.datasheet import Datasheet, GatedNumber, JudgeSheet, span_of
 from pytest_judgesense.report.gauges import Moment, course
 from pytest_judgesense.report.view import gated
+from pytest_judgesense.text import numbers
 
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 

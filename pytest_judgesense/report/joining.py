@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from pytest_judgesense.datasheets.sections import ComparedJudge, compare
 from pytest_judgesense.errors import LogError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.report.datasheet_file import (
@@ -15,7 +16,6 @@ from pytest_judgesense.report.datasheet_file import (
     sheet_text,
     summed_up,
 )
-from pytest_judgesense.sections import ComparedJudge, compare
 
 _NAMES: Final = {
     "measures": "measure",

@@ -21,9 +21,9 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from typing_extensions import TypedDict
 
 from pytest_judgesense.errors import LogError, well_formed
-from pytest_judgesense.files import open_text
+from pytest_judgesense.files.limits import json_value, numbered_lines
+from pytest_judgesense.files.opening import open_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.limits import json_value, numbered_lines
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Logged, Registry
 from pytest_judgesense.trial import (

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheets.datasheet import CheckLine
+from pytest_judgesense.datasheets.published_design import Table
+from pytest_judgesense.datasheets.sections import Digits
 from pytest_judgesense.errors import printable, shortened
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.published_design import Table
 from pytest_judgesense.report.summary import Missed, not_measured
 from pytest_judgesense.report.view import (
-    INTERVALS,
     ComparisonView,
     JudgeView,
     PartView,
@@ -27,13 +26,10 @@ from pytest_judgesense.report.view import (
     bar_words,
     outcome_words,
 )
-from pytest_judgesense.sections import Digits
+from pytest_judgesense.text.estimate_columns import shown_heads
+from pytest_judgesense.trial import grouped
 
 _WORST_FIRST: Final = ("fail", "inconclusive", "pass")
-_COLUMNS: Final = (
-    *("measure", "condition", "count/n", "value"),
-    *(*INTERVALS, "check", "notes"),
-)
 # Of a suite that is compared with a baseline: items that are spelt out.
 _MOST_ITEMS: Final = 3
 _FENCE: Final = re.compile(r"`{3,}")
@@ -176,7 +172,7 @@ def _judge(judge: JudgeView, seed: int) -> Iterator[str]:
 def _part(part: PartView, provenance: list[str]) -> Iterator[str]:
     came = f": {code(', '.join(provenance))}" if provenance else ""
     yield from (f"**Suite** {code(part.part.suite)}{came}", "")
-    yield from _head(*_COLUMNS)
+    yield from _head("measure", "condition", *shown_heads(), "check", "notes")
     for row in part.rows:
         reason = [row.estimate.unavailable] if row.estimate.unavailable else []
         yield _row(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.errors import printable
-from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words, outcome_words
+from pytest_judgesense.report.view import JudgeView, View, bar_words, outcome_words
+from pytest_judgesense.text.estimate_columns import shown_heads
 
 
 def notebook_html(view: View) -> str:
@@ -21,7 +23,7 @@ def _judge(judge: JudgeView) -> Iterator[str]:
     if failing := [line for line in judge.sheet.checks if line.outcome != "pass"]:
         sentences = (f"{line.suite}: {line.sentence} ({line.measured})" for line in failing)
         yield f"<ul>{''.join(f'<li>{_text(sentence)}</li>' for sentence in sentences)}</ul>"
-    heads = ("suite", "measure", "count/n", "value", *INTERVALS, "check")
+    heads = ("suite", "measure", *shown_heads(), "check")
     yield f"<table><thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead><tbody>"
     for part in judge.parts:
         for row in part.rows:
@@ -32,6 +34,17 @@ def _judge(judge: JudgeView) -> Iterator[str]:
             cells = (part.part.suite, name, *row.numbers, checks)
             yield f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
     yield "</tbody></table>"
+
+
+def table_html(table: Table) -> str:
+    """A table of a paper or of an answer, as a fragment of HTML."""
+    heads = "".join(f"<th>{_text(column)}</th>" for column in table.columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in table.texts()
+    )
+    notes = "".join(f"<p>{_text(note)}</p>" for note in table.notes)
+    caption = f"<caption>{_text(table.caption)}</caption>"
+    return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{notes}"
 
 
 def _text(text: str) -> str:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_judgesense.checks.regression import Side, differs
+from pytest_judgesense.datasheets.sections import ReportSection
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import ReportSection
 from pytest_judgesense.trial import Failed, Judgment, Unparsed
 
 # The page stays below 15 MB: with more evidence than this, long replies are cut.

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import AgainstBaseline, GatedNumber, JudgeSheet
+from pytest_judgesense.datasheets.datasheet import AgainstBaseline, GatedNumber, JudgeSheet
+from pytest_judgesense.datasheets.figures import Figure, Value, is_degenerate, shown
+from pytest_judgesense.datasheets.sections import Analysis, Passage
 from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
-from pytest_judgesense.figures import Figure, Value, is_degenerate, shown
-from pytest_judgesense.report import numbers, summary
+from pytest_judgesense.report import summary
 from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.csv_tables import csv_text
 from pytest_judgesense.report.drawing import draw
@@ -28,8 +29,9 @@ from pytest_judgesense.report.packing import PageEvidence, packed
 from pytest_judgesense.report.standouts import remarks
 from pytest_judgesense.report.suite_figure import measures_figure
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
-from pytest_judgesense.sections import Analysis, Passage
 from pytest_judgesense.suites.builtin import template_text
+from pytest_judgesense.text import numbers
+from pytest_judgesense.text.estimate_columns import shown_columns
 
 _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
 
@@ -79,6 +81,7 @@ def page_text(
         no_figures=bool(figures) and not can_draw,
         measures=view.registry.measures,
         numbers=numbers,
+        columns=shown_columns(),
         evidence=Markup(packed_evidence),  # noqa: S704 letters and digits
         cut=cut,
         trials=sum(len(cell.judgments) for cell in evidence.cells),

@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from pytest_judgesense.datasheets.figures import is_degenerate
 from pytest_judgesense.estimate import Estimate, compact, find_estimate
-from pytest_judgesense.figures import is_degenerate
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.report.view import JudgeView, PartView
 

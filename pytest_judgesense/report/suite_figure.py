@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from pytest_judgesense import figures as fig
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.figures import Figure, Head, IntervalEnds, Panel
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.figures import Figure, Head, IntervalEnds, Panel
 from pytest_judgesense.report.view import PartView, View
 
 _HEAD: Final = Head("measures", "9", "Measures")

@@ -12,17 +12,17 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Final, NamedTuple
 
-from pytest_judgesense.datasheet import Calls, CheckLine, JudgeSheet
+from pytest_judgesense.datasheets.datasheet import Calls, CheckLine, JudgeSheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, compact, find_estimate
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.judges.spec import FREE
-from pytest_judgesense.layout import Toned, columns, excerpt, headed, indented
 from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
-from pytest_judgesense.report import numbers
 from pytest_judgesense.report.terminal import compared_lines, notice_lines, pooled_lines
 from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
+from pytest_judgesense.text import numbers
+from pytest_judgesense.text.layout import Toned, columns, excerpt, headed, indented
+from pytest_judgesense.trial import grouped
 
 # Limits on failing checks shown in full, on notices, and on the column of suite names.
 MOST_SPELT_OUT: Final = 5

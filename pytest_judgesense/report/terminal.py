@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheets.datasheet import CheckLine
+from pytest_judgesense.datasheets.published_design import Printed, Table
 from pytest_judgesense.errors import printable
-from pytest_judgesense.layout import columns, headed, indented, row
-from pytest_judgesense.published_design import Printed, Table
-from pytest_judgesense.report.view import INTERVALS, JudgeView, PartView, RowView, View, bar_words
+from pytest_judgesense.report.view import JudgeView, PartView, RowView, View, bar_words
+from pytest_judgesense.text.estimate_columns import terminal_cells, terminal_heads
+from pytest_judgesense.text.layout import columns, headed, indented, row
 
 
 def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
@@ -96,7 +97,7 @@ def _judge_lines(judge: JudgeView, seed: int, today: date | None) -> Iterator[st
     yield from headed(f"judge {judge.sheet.judge}", judge.identity)
     prompts = f"prompts {judge.sheet.prompts or 'unknown'}"
     yield from headed("", [prompts, *judge.provenance(today), f"seed of intervals {seed}"])
-    yield from row("  measure", "count/n", "value", *INTERVALS, "check")
+    yield from row("  measure", terminal_heads(), "check")
     for part, provenance in judge.parts_with_provenance(today):
         head = ": ".join(filter(None, [part.part.suite, ", ".join(provenance)]))
         yield from indented(head, width=2)
@@ -112,7 +113,7 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
 
     Those are all but the 0 of a measure that is better low: it names nothing that is wrong.
     """
-    yield from row("  measure", "count/n", "value", *INTERVALS, "check")
+    yield from row("  measure", terminal_heads(), "check")
     for part in judge.parts:
         yield from indented(part.part.suite, width=2)
         rows, together = _gated(part)
@@ -120,7 +121,7 @@ def pooled_lines(judge: JudgeView) -> Iterator[str]:
             if row_view.checks or (not row_view.estimate.condition and _tells(part, row_view)):
                 yield from row(
                     f"    {printable(row_view.name)}",
-                    *row_view.numbers,
+                    terminal_cells(row_view.estimate),
                     *map(bar_words, row_view.checks),
                 )
         for words in part.words_with_tables:
@@ -199,7 +200,7 @@ def _row_lines(row_view: RowView, *beside: str, alone: bool) -> Iterator[str]:
         for line in row_view.checks:
             yield from indented(f"{line.check}: {line.outcome.upper()}")
     else:
-        yield from row(name, *row_view.numbers, *map(bar_words, row_view.checks), *beside)
+        yield from row(name, terminal_cells(estimate), *map(bar_words, row_view.checks), *beside)
     if row_view.notes:
         yield from indented("; ".join(row_view.notes))
     yield from _warnings(row_view.checks)

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.errors import printable
-from pytest_judgesense.published_design import Table
-from pytest_judgesense.report import numbers
-from pytest_judgesense.report.view import INTERVALS, JudgeView, View, bar_words
+from pytest_judgesense.report.view import JudgeView, View, bar_words
+from pytest_judgesense.text import numbers
+from pytest_judgesense.text.estimate_columns import shown_heads, terminal_heads
 
 _ESCAPES: Final = {character: f"\\{character}" for character in "{}$&#%_"} | {
     "\\": r"\textbackslash{}",
@@ -22,7 +23,6 @@ _ESCAPES: Final = {character: f"\\{character}" for character in "{}$&#%_"} | {
 _SPECIAL: Final = re.compile("[" + re.escape("".join(_ESCAPES)) + "]")
 # A float that is longer than a page is not set.
 _LONGEST: Final = 40
-_COLUMNS: Final = ("measure", "count/n", "value", *INTERVALS, "check")
 
 
 def tex_text(view: View) -> str:
@@ -41,23 +41,25 @@ def tex_text(view: View) -> str:
 
 def _table(judge: JudgeView, seed: int) -> Iterator[str]:
     identity = ", ".join([*judge.identity, *judge.provenance(), f"seed of intervals {seed}"])
-    yield r"\begin{longtable}{@{}lrrllr@{}}"
+    heads = ("measure", *shown_heads(), "check")
+    places = "".join("r" if layout.is_right else "l" for layout, _ in terminal_heads())
+    yield rf"\begin{{longtable}}{{@{{}}l{places}r@{{}}}}"
     yield rf"\caption{{Datasheet of {_text(judge.sheet.name)}: {_text(identity)}.}}\\"
     yield r"\toprule"
-    yield _row(*_COLUMNS)
+    yield _row(*heads)
     yield r"\midrule"
     yield r"\endhead"
     for index, part in enumerate(judge.parts):
         if index:
             yield r"\addlinespace"
-        yield rf"\multicolumn{{{len(_COLUMNS)}}}{{@{{}}l}}{{\textit{{{_text(part.part.suite)}}}}}\\"
+        yield rf"\multicolumn{{{len(heads)}}}{{@{{}}l}}{{\textit{{{_text(part.part.suite)}}}}}\\"
         for row in part.rows:
             if row.estimate.value is None:
-                yield _row(row.name, "", "N/A", "", "", "")
+                yield _row(row.name, *row.numbers, "")
             else:
                 yield _row(row.name, *row.numbers, "; ".join(map(bar_words, row.checks)))
             if new := numbers.new_wordings(row.estimate):
-                columns = f"{{{len(_COLUMNS) - 1}}}{{l@{{}}}}"
+                columns = f"{{{len(heads) - 1}}}{{l@{{}}}}"
                 yield rf"& \multicolumn{columns}{{{_text(new)}}}\\"
     yield r"\bottomrule"
     yield r"\end{longtable}"

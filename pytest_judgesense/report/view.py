@@ -8,7 +8,7 @@ from datetime import date
 from operator import itemgetter
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import (
+from pytest_judgesense.datasheets.datasheet import (
     CheckLine,
     Datasheet,
     GatedNumber,
@@ -17,18 +17,23 @@ from pytest_judgesense.datasheet import (
     setting_notices,
     state_of,
 )
+from pytest_judgesense.datasheets.figures import Found
+from pytest_judgesense.datasheets.profile import sketch
+from pytest_judgesense.datasheets.published_design import Printed
+from pytest_judgesense.datasheets.sections import (
+    Analysis,
+    Beside,
+    JudgeComparison,
+    ReportSection,
+    TableRows,
+)
 from pytest_judgesense.estimate import CENSORED, Estimate
-from pytest_judgesense.figures import Found
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.profile import sketch
-from pytest_judgesense.published_design import Printed
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report import numbers
-from pytest_judgesense.sections import Analysis, Beside, JudgeComparison, ReportSection, TableRows
+from pytest_judgesense.text import numbers
+from pytest_judgesense.text.estimate_columns import shown_texts
+from pytest_judgesense.trial import grouped
 
-# The one that gates comes first.
-INTERVALS: Final = ("95% clustered", "95% as in the paper")
 _PREFIXED: Final = ("distance", "k", "polarity", "temperature")
 _SETTINGS: Final = ("base_url", "temperature", "max_tokens", "reasoning", "seed")
 
@@ -55,14 +60,9 @@ class RowView:
         return f"{measure} ({self.condition})" if self.condition else measure
 
     @property
-    def numbers(self) -> tuple[str, str, str, str]:
-        """Counts, value, and both intervals: that over clusters, and that of the paper."""
-        estimate = self.estimate
-        intervals = (
-            numbers.interval(ends, estimate.flags)
-            for ends in (estimate.clustered, estimate.interval)
-        )
-        return numbers.counts(estimate), numbers.value(estimate), *intervals  # type: ignore[return-value]
+    def numbers(self) -> tuple[str, ...]:
+        """What the columns of estimates show of it."""
+        return shown_texts(self.estimate)
 
     @property
     def notes(self) -> list[str]:

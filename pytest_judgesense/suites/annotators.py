@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import SuiteError, listed
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.suites.from_lines import pair_meanings
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import PersonLabel
@@ -34,7 +33,7 @@ from pytest_judgesense.suites.stimuli import (
     stated_id,
     text_of,
 )
-from pytest_judgesense.trial import LABEL, Criterion, Drawn, People, is_number
+from pytest_judgesense.trial import LABEL, Criterion, Drawn, People, grouped, is_number
 
 # Labels as they are written, by criterion and person.
 Written: TypeAlias = Mapping[str, Mapping[str, Any]]

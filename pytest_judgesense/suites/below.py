@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from pytest_judgesense.files import read_text
-from pytest_judgesense.limits import toml_value
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.suites.builtin import SUITE_SUFFIX, is_unpacked
 
 # Where pytest collects nothing unless it is typed: a suite that was moved there is asked no more.

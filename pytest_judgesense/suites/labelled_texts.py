@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from pytest_judgesense.files import UnfinishedLine
+from pytest_judgesense.files.opening import UnfinishedLine
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import PersonLabel, in_force, labelled_text
 

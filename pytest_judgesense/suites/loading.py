@@ -16,9 +16,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pytest_judgesense.errors import SuiteError, unknown_name
-from pytest_judgesense.files import read_text
-from pytest_judgesense.grouping import grouped
-from pytest_judgesense.limits import toml_value
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.suites.annotators import (
     drawn_by,
     persons_of,
@@ -31,15 +30,15 @@ from pytest_judgesense.suites.annotators import (
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.from_lines import plain_items, with_systems
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind, Material
 from pytest_judgesense.suites.labelled_texts import MatchedLabels, Uncounted, ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, people_lines
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines, stimuli_of_text
-from pytest_judgesense.suites.suite import CheckDeclaration, Review, Suite, Template
+from pytest_judgesense.suites.suite import CheckDeclaration, Kind, Material, Review, Suite, Template
 from pytest_judgesense.suites.taken import fields_taken
+from pytest_judgesense.trial import grouped
 
 _Value = TypeVar("_Value", Template, DecisionSpace)
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 from pytest_judgesense.errors import SuiteError, listed
-from pytest_judgesense.files import UnfinishedLine, open_bytes, read_bytes, text_so_far
-from pytest_judgesense.output import alone, append_whole, cut_off
-from pytest_judgesense.rows import csv_rows, harmless_cell, text_of_cell
+from pytest_judgesense.files.opening import UnfinishedLine, open_bytes, read_bytes, text_so_far
+from pytest_judgesense.files.output import alone, append_whole, cut_off
+from pytest_judgesense.files.rows import csv_rows, harmless_cell, text_of_cell
 from pytest_judgesense.suites.item import ITEM_ID, Item
 from pytest_judgesense.trial import Drawn
 

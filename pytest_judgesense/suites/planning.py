@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.limits import beyond, limits
+from pytest_judgesense.files.limits import beyond, limits
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite, Template, derived
 from pytest_judgesense.trial import (

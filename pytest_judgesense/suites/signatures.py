@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files.opening import read_text
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _Names: TypeAlias = tuple[str, ...]

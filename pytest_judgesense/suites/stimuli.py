@@ -19,9 +19,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from pytest_judgesense.errors import SuiteError, did_you_mean, listed
-from pytest_judgesense.files import read_text
-from pytest_judgesense.limits import DEEPEST, beyond, json_value, limits, well_formed_value
-from pytest_judgesense.rows import csv_rows, json_rows
+from pytest_judgesense.files.limits import DEEPEST, beyond, json_value, limits, well_formed_value
+from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.rows import csv_rows, json_rows
 from pytest_judgesense.suites.item import Item, item_id, named
 from pytest_judgesense.suites.schema import STRATUM, SuiteForm
 from pytest_judgesense.trial import as_whole

@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_judgesense.files import project_file, read_text
-from pytest_judgesense.limits import toml_value
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import project_file, read_text
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import SuiteForm

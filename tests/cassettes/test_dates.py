@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from pytest_judgesense.asking.later_clock import SET_ON_BY
 from pytest_judgesense.cassettes.dates import without_dates
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.matching import differ_in_dates, stale
-from pytest_judgesense.later_clock import SET_ON_BY
 
 THEN = datetime(2026, 11, 29, 22, 30, tzinfo=UTC)
 LATER = THEN + SET_ON_BY  # 2027-12-31 11:30

@@ -18,8 +18,8 @@ from pytest_judgesense.cassettes.old_secrets import check_cassettes
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
 from pytest_judgesense.cassettes.writing import RecordingCassette
-from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.errors import BrokenCassette
+from pytest_judgesense.questions.recordings.joining import JoinQuestion
 
 # 43 characters twice: longer than a reference.
 LONG = 'A speech, with "quotes" and a line\u2028 end.' * 2
@@ -167,7 +167,7 @@ def test_cassettes_with_texts_are_joined_and_searched_for_secrets(tmp_path: Path
     token = "sk-" + "a1B2" * 12
     for name, trials in (("one", "ab"), ("two", "bc")):
         rewrite(tmp_path / name / "c.jsonl", [exchange(trial) for trial in trials])
-    merge([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
+    JoinQuestion((tmp_path / "one", tmp_path / "two"), tmp_path / "all").answer()
     assert read_exchanges(tmp_path / "all" / "c.jsonl") == [exchange(trial) for trial in "abc"]
     assert not check_cassettes([tmp_path / "all"], {}).faults
     secret = tmp_path / "secret" / "c.jsonl"

@@ -7,10 +7,10 @@ import pytest
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.drift import Course, DriftOutcome, course_of
 from pytest_judgesense.checks.explanation import check_line, explanation_of, whole_text
+from pytest_judgesense.datasheets.live_sessions import LiveSession
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.live_sessions import LiveSession
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Design
 from tests.live import live, nights

@@ -113,4 +113,4 @@ def test_warnings_are_notices_and_errors_refuse_the_suite() -> None:
     twins = tuple(Template(f"t{i}", "YES or NO? {{question}} {{answer}}") for i in (1, 2))
     with pytest.raises(SuiteError, match="lint identical-sides") as caught:
         lint_notices(replace(suite, templates=twins), BUILT_IN)
-    assert "judgesense lint" in caught.value.remedy
+    assert "judgesense plan --lint" in caught.value.remedy

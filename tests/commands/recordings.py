@@ -15,7 +15,7 @@ from tests.report.replaying import measured, recordings, suite_named
 
 JUDGE = "embedded:mixed"
 SUITE = "coherence@published"
-NAMED = ("--judge-name", JUDGE, "--judge-suite", SUITE)
+NAMED = (SUITE, "--judge-name", JUDGE)
 CASSETTE = Path("cassettes/mixed/coherence.jsonl")
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from scipy.stats import norm
 
-from pytest_judgesense.baseline import SavedSuite, baseline_text
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.datasheet import Calls, SuiteSheet, merge_parts
+from pytest_judgesense.datasheets.datasheet import Calls, SuiteSheet, merge_parts
+from pytest_judgesense.earlier.baseline import SavedSuite, baseline_text
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import log_lines

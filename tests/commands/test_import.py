@@ -1,4 +1,4 @@
-"""`judgesense lint` and `judgesense import` as processes: what they print and how they exit."""
+"""`judgesense plan --lint` and `judgesense import` as processes: what they print, how they exit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.suites.known import absent_suites
 
 
 def test_lint_of_the_built_in_suites_has_no_errors(tmp_path: Path) -> None:
-    done = run("lint", cwd=tmp_path)
+    done = run("plan", "--lint", cwd=tmp_path)
     absent = absent_suites()  # broken, for want of their kind
     assert done.returncode == (3 if absent else 0), done.stderr
     broken = f", {len(absent)} broken file" if absent else ""
@@ -27,7 +27,7 @@ def test_lint_of_the_built_in_suites_has_no_errors(tmp_path: Path) -> None:
 def test_lint_takes_names_files_and_folders_and_by_default_the_suites_here(tmp_path: Path) -> None:
     parity_suite(tmp_path / "suites" / "parity")
     for asked in ((), ("suites",), ("suites/parity/parity.suite.toml",), ("parity",)):
-        done = run("lint", *asked, cwd=tmp_path)
+        done = run("plan", "--lint", *asked, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
         assert lines[0] == "parity:"
@@ -38,9 +38,9 @@ def test_lint_takes_names_files_and_folders_and_by_default_the_suites_here(tmp_p
 
 def test_lint_exits_with_1_on_errors_and_with_3_on_a_broken_file(tmp_path: Path) -> None:
     parity_suite(tmp_path, name="twins", wordings=("Is {{number}} even?",) * 2)
-    assert run("lint", "twins.suite.toml", cwd=tmp_path).returncode == 1
+    assert run("plan", "--lint", "twins.suite.toml", cwd=tmp_path).returncode == 1
     (tmp_path / "broken.suite.toml").write_text("schema = 1", encoding="utf-8")
-    done = run("lint", cwd=tmp_path)
+    done = run("plan", "--lint", cwd=tmp_path)
     assert done.returncode == 3
     assert "broken.suite.toml: broken" in done.stdout
     assert "error identical-sides" in done.stdout  # the others are linted all the same
@@ -48,7 +48,7 @@ def test_lint_exits_with_1_on_errors_and_with_3_on_a_broken_file(tmp_path: Path)
 
 
 def test_lint_of_an_unknown_name_is_a_wrong_command(tmp_path: Path) -> None:
-    done = run("lint", "coherense", cwd=tmp_path)
+    done = run("plan", "--lint", "coherense", cwd=tmp_path)
     assert done.returncode == 2
     assert "did you mean 'coherence'" in done.stderr
 

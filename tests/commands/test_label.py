@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.questions.label.by_judge import JudgeLabelsQuestion
 from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.people import in_force, labelled_text, people_file, read_people
-from tests.commands.labelling import LabelCommand, asked, pairs_in, rows_of_pairs
 from tests.judges.endpoint import Endpoint, endpoint, says
+from tests.questions.label.labelling import LabelCommand, asked, pairs_in, rows_of_pairs
 from tests.repository import commit, repository
 from tests.suites.files import GRADED, GRID, PAIRWISE, write_suite
 from tests.suites.known import load_suite
@@ -93,6 +94,38 @@ def test_a_recording_answers_without_anybody_being_asked(
     assert Path("new.jsonl").read_bytes() == first
 
 
+def test_python_gives_what_the_command_prints_and_writes(
+    server: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _label("--judge-mode", "record")
+    printed = capsys.readouterr().out
+    server.asked.clear()
+    answer = JudgeLabelsQuestion("tiny.suite.toml", "oracle", Path("new.jsonl")).answer()
+    assert f"{answer}\n" == printed
+    assert answer.text == Path("new.jsonl").read_text()
+    labels = {entry["item"]: entry["label"] for entry in answer.to_dict()["items"]}
+    assert labels == {"g2": "2", "g3": "tie", "g4": None}
+    assert server.asked == []
+
+
+def test_a_plan_asks_nothing_and_says_the_calls(
+    server: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _label("--judge-mode", "record", "--plan") == 0
+    plan = "oracle on labels-grid: 12 calls, 12 to be made; cost: unknown"
+    assert plan in " ".join(capsys.readouterr().out.split())
+    assert (server.asked, Path("new.jsonl").exists()) == ([], False)
+
+
+def test_a_limit_of_calls_ends_the_asking(
+    server: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limited = ["--judge-mode", "record", "--judge-concurrency", "1", "--judge-max-calls", "5"]
+    assert _label(*limited) != 0
+    assert "--judge-max-calls" in capsys.readouterr().err
+    assert (len(server.asked), Path("new.jsonl").exists()) == (5, False)
+
+
 def test_the_labels_are_marked_wherever_they_are_used(
     server: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,7 +140,7 @@ def test_the_labels_are_marked_wherever_they_are_used(
         "judge:oracle",
     ]
     capsys.readouterr()
-    assert main(["lint", "tiny.suite.toml"]) == 0
+    assert main(["plan", "--lint", "tiny.suite.toml"]) == 0
     assert "2 of 3 by judge:oracle" in capsys.readouterr().out
     # All labelled: there is nothing to give any more.
     assert _label("--judge-mode", "record") == 2
@@ -225,7 +258,7 @@ def test_what_is_left_skipped_is_told_with_the_command_that_shows_it(tmp_path: P
 def test_two_people_label_the_same_draw_blind_to_each_other(tmp_path: Path) -> None:
     file = pairs_in(tmp_path)
     before = file.read_bytes()
-    draw = ("--draw", "4", "--seed", "3")
+    draw = ("--draw", "4", "--judge-seed", "3")
     for person in ("anna", "ben"):
         with LabelCommand(tmp_path, *draw, person=person) as command:
             state = command.state()
@@ -321,6 +354,8 @@ def test_a_browser_is_opened_at_the_address(
         (["--person", "a", "-o", "x"], "--output is an option of a judge that labels"),
         (["--person", "a", "--judge-name", "b"], "do not label together"),
         (["--person", "a", "--judge-mode", "record"], "do not label together"),
+        (["--person", "a", "--plan"], "--plan is an option of a judge that labels"),
+        (["--person", "a", "--judge-max-calls", "9"], "--judge-max-calls is an option of a judge"),
         (["--person", "a", "--draw", "31"], "31 items cannot be drawn"),
     ],
 )

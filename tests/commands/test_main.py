@@ -73,19 +73,19 @@ def test_report_keeps_to_the_columns_of_the_terminal(log, columns):
 
 
 def test_report_writes_the_datasheet_by_suffix(log, tmp_path):
-    done = run("report", log, "--datasheet", "a/sheet.json", "--datasheet", "b.jsonl", cwd=tmp_path)
+    done = run("report", log, "-o", "a/sheet.json", "-o", "b.jsonl", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     sheet = json.loads((tmp_path / "a/sheet.json").read_text(encoding="utf-8"))
     assert sheet["schema"] == "judgesense/datasheet/1"
     assert len((tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()) == 8
-    again = run("report", "b.jsonl", "--datasheet", "c.json", cwd=tmp_path)
+    again = run("report", "b.jsonl", "-o", "c.json", cwd=tmp_path)
     assert again.returncode == 0
     assert (tmp_path / "c.json").read_bytes() == (tmp_path / "a/sheet.json").read_bytes()
 
 
 def test_report_writes_markdown_and_a_badge_of_a_log_that_holds_no_checks(log, tmp_path):
-    done = run("report", log, "--datasheet", "x.md", "--badge", "a/b.svg", cwd=tmp_path)
+    done = run("report", log, "-o", "x.md", "--badge", "a/b.svg", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "x.md").read_text(encoding="utf-8")
@@ -164,7 +164,7 @@ def test_a_datasheet_is_no_log_and_a_broken_one_is_a_broken_file(log, tmp_path):
         done = run("report", *wrong, cwd=tmp_path)
         assert done.returncode == 2
         assert said in done.stderr
-    done = run("report", "x.json", "--datasheet", "y.html", cwd=tmp_path)
+    done = run("report", "x.json", "-o", "y.html", cwd=tmp_path)
     assert done.returncode == 3
     assert "found:    no 'measures'" in done.stderr
     assert not (tmp_path / "y.html").exists()
@@ -175,7 +175,7 @@ def test_a_datasheet_is_no_log_and_a_broken_one_is_a_broken_file(log, tmp_path):
 
 
 def test_a_wrong_suffix_is_a_wrong_command(log, tmp_path):
-    done = run("report", log, "--datasheet", tmp_path / "x.txt")
+    done = run("report", log, "-o", tmp_path / "x.txt")
 
     assert done.returncode == 2
     assert ".json" in done.stderr
@@ -211,7 +211,7 @@ def test_an_empty_log_is_a_wrong_command(tmp_path):
     ("arguments", "said"),
     [
         ([], "usage: judgesense"),
-        (["nonsense"], "choose from 'init', 'report'"),
+        (["nonsense"], "choose from 'init', 'plan'"),
         (
             ["import", "unknown", "x", "-o", "y"],
             f"one of: {', '.join(sorted(BUILT_IN.importers))}",
@@ -301,7 +301,7 @@ def test_version():
 
 def test_report_writes_a_page_that_says_that_a_log_holds_no_prompts(log, tmp_path):
     path = tmp_path / "x.html"
-    done = run("report", log, "--datasheet", path)
+    done = run("report", log, "-o", path)
     assert done.returncode == 0, done.stderr
     assert f"datasheet written: {path}" in done.stdout
     text = path.read_text(encoding="utf-8")
@@ -315,7 +315,7 @@ def test_a_page_that_cannot_be_drawn_costs_no_other_file(log, tmp_path):
         "import sys, importlib.util as util; known = util.find_spec\n"
         "util.find_spec = lambda name, *rest: None if name == 'jinja2' else known(name, *rest)\n"
         "from pytest_judgesense.commands.main import main\n"
-        f"sys.exit(main(['report', {str(log)!r}, '--datasheet', 'x.html', '--datasheet', 'x.md',"
+        f"sys.exit(main(['report', {str(log)!r}, '-o', 'x.html', '-o', 'x.md',"
         " '--badge', 'b.svg']))\n"
     )
     done = subprocess.run(
@@ -335,7 +335,7 @@ def test_a_fault_of_a_renderer_is_one_line_of_the_report(log, tmp_path):
         "    raise AttributeError('odd')\n"
         "page.page_text = broken\n"
     )
-    given = ("report", log, "--datasheet", "x.html", "--datasheet", "x.json")
+    given = ("report", log, "-o", "x.html", "-o", "x.json")
     done = run("-p", "odd", *given, cwd=tmp_path)
     assert done.returncode == 3, done.stderr
     (error,) = done.stderr.splitlines()
@@ -364,7 +364,7 @@ def test_a_workflow_command_reaches_no_runner(
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("words", [["lint", "x", "--{}"], ["{}"]])
+@pytest.mark.parametrize("words", [["plan", "x", "--{}"], ["{}"]])
 def test_a_wrong_word_is_shown_without_what_it_commands(
     words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

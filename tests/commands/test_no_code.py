@@ -76,7 +76,7 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
 @pytest.mark.parametrize(
     ("command", "printed"),
     [
-        ("lint parity.suite.toml", "parity"),
+        ("plan --lint parity.suite.toml", "parity"),
         # 6 items in 3 wordings, each of them recorded: of requests, or of other code than there is.
         ("plan parity.suite.toml --judge-name mine", "18 are recorded"),
         pytest.param(
@@ -84,15 +84,14 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
             "18 are recorded",
             marks=pytest.mark.long,
         ),
-        pytest.param(
-            "power parity.suite.toml --judge-name mine", "jss_floor[0.8]", marks=pytest.mark.long
-        ),
-        ("report log.jsonl --datasheet out.json --datasheet out.html", "judge mine"),
+        ("report log.jsonl -o out.json -o out.html", "judge mine"),
         ("import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote", "2 judg"),
-        pytest.param("cassettes check cassettes", "0 secrets in 1 files", marks=pytest.mark.long),
+        pytest.param("recordings check cassettes", "0 secrets in 1 files", marks=pytest.mark.long),
         ("compare log.jsonl log.jsonl", "judge mine"),
         pytest.param("explain jss", "JSS", marks=pytest.mark.long),
-        pytest.param("merge log.jsonl -o both.jsonl", "both.jsonl", marks=pytest.mark.long),
+        pytest.param(
+            "recordings join log.jsonl -o both.jsonl", "both.jsonl", marks=pytest.mark.long
+        ),
     ],
 )
 def test_a_command_that_looks_at_a_branch_runs_none_of_its_code(
@@ -122,7 +121,7 @@ def test_a_panel_is_read_without_the_code_of_its_judges(branch: Path, verdicts: 
     lines = map(json.loads, (branch / "log.jsonl").read_text().splitlines())
     log = "".join(json.dumps({**line, "judge": "other"}) + "\n" for line in lines)
     (branch / "other.jsonl").write_text(log)
-    done = run(branch, "judgesense", "panel", "other.jsonl", verdicts)
+    done = run(branch, "judgesense", "report", "other.jsonl", verdicts, "--panel")
     assert not (branch / "it-ran").exists()
     told = {0: "2 judges on parity", 3: "holds no returns"}
     assert told[done.returncode] in done.stdout + done.stderr
@@ -147,7 +146,7 @@ def test_a_comparison_with_a_revision_runs_no_code_where_it_is_told_so(branch: P
 
 @pytest.mark.parametrize("branch", ["requests"], indirect=True)
 def test_power_says_which_verdicts_need_the_code_of_a_judge(branch: Path) -> None:
-    done = run(branch, "judgesense", "power", "parity.suite.toml", "--judge-name", "mine")
+    done = run(branch, "judgesense", "plan", "parity.suite.toml", "--judge-name", "mine")
     assert "judge 'mine' is code, which is not run here" in done.stdout
     assert "the plan alone" in done.stdout
 
@@ -163,5 +162,5 @@ def test_so_does_a_plugin_of_it_that_the_user_names(branch: Path) -> None:
     for name in MODULES:
         if name != "own":
             (branch / f"{name}.py").unlink()
-    run(branch, "judgesense", "-p", "own", "lint", "parity.suite.toml")
+    run(branch, "judgesense", "-p", "own", "plan", "--lint", "parity.suite.toml")
     assert (branch / "it-ran").exists()

@@ -1,4 +1,4 @@
-"""``judgesense power`` and ``judgesense plan``, as processes."""
+"""``judgesense plan``, as a process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_power_of_a_recorded_judge(tmp_path: Path) -> None:
-    done = run("power", "coherence", "--judge-name", "embedded:mixed", cwd=tmp_path)
+    done = run("plan", "coherence", "--judge-name", "embedded:mixed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "judge mixed, 200 judgments" in done.stdout
     assert "variance of agreement: item" in done.stdout
@@ -39,7 +39,7 @@ def test_a_plan_before_a_cent_is_spent_needs_no_key(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_one_judge_that_is_declared_needs_no_name(tmp_path: Path) -> None:
+def test_judges_that_are_declared_need_no_name(tmp_path: Path) -> None:
     table = '[tool.judgesense.judges.{}]\nprovider = "openai"\nmodel = "m"\n'
     (tmp_path / "pyproject.toml").write_text(table.format("mine"))
     done = run("plan", "coherence@published", cwd=tmp_path)
@@ -47,14 +47,34 @@ def test_the_one_judge_that_is_declared_needs_no_name(tmp_path: Path) -> None:
     assert done.stdout.startswith("coherence@published, judge mine\n")
     (tmp_path / "pyproject.toml").write_text(table.format("one") + table.format("two"))
     several = run("plan", "coherence@published", cwd=tmp_path)
-    assert several.returncode == 2
-    assert "found:    declared here: one, two" in several.stderr
+    assert several.returncode == 0, several.stderr
+    assert "coherence@published, judge one\n" in several.stdout
+    assert "coherence@published, judge two\n" in several.stdout
+    assert several.stdout.splitlines()[-1].startswith("together: 250 calls, cost: unknown; ")
+
+
+def test_without_a_judge_there_are_chances_and_no_price(tmp_path: Path) -> None:
+    done = run("plan", "coherence", "vacuum", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in ("coherence", "vacuum"):
+        assert f"{name}, without a judge\n" in done.stdout
+        assert f"{name}, policy estimate: the plan alone\n" in done.stdout
+    assert "  calls, cost: those of a judge: --judge-name NAME" in done.stdout
+    assert "nightly" not in done.stdout
+    assert "together" not in done.stdout
+
+
+def test_lint_states_no_chances(tmp_path: Path) -> None:
+    done = run("plan", "coherence", "--lint", "--drop", "0", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--lint states no chances" in done.stderr
+    assert "found:    --drop\n" in done.stderr
 
 
 def test_suites_of_the_project_stand_among_those_that_may_be_named(tmp_path: Path) -> None:
     (tmp_path / "suites" / "own").mkdir(parents=True)
     (tmp_path / "suites" / "own" / "own.suite.toml").touch()
-    done = run("power", "owm", cwd=tmp_path)
+    done = run("plan", "owm", cwd=tmp_path)
     assert done.returncode == 2
     assert "ladder-fine, own, preference" in done.stderr
     assert "did you mean 'own'?" in done.stderr
@@ -96,12 +116,11 @@ def test_a_plan_says_what_early_stopping_asks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("power", "cohrence"),
-        ("power", "coherence", "--assume", "jos=0.9"),
-        ("power", "coherence", "--assume", "jss=2"),
-        ("power", "coherence", "--drop", "0"),
-        ("plan", "coherence"),
-        ("power", "coherence", "--early-stop", "--judge-policy", "refuted"),
+        ("plan", "cohrence"),
+        ("plan", "coherence", "--assume", "jos=0.9"),
+        ("plan", "coherence", "--assume", "jss=2"),
+        ("plan", "coherence", "--drop", "0"),
+        ("plan", "coherence", "--early-stop", "--judge-policy", "refuted"),
     ],
 )
 def test_a_wrong_command_is_exit_code_2(tmp_path: Path, arguments: tuple[str, ...]) -> None:

@@ -117,7 +117,7 @@ def _recorded(judge: str, suite: str = "texts") -> None:
 
 
 def _why(*words: str) -> tuple[int, dict[str, object]]:
-    code = main(["why", *words, "-o", "why.json"])
+    code = main(["why", "--judge-mode", "record", *words, "-o", "why.json"])
     return code, json.loads(Path("why.json").read_text()) if code == 0 else {}
 
 
@@ -254,6 +254,8 @@ WRONG: list[tuple[list[str], str]] = [
     (["texts/ice/t1/ab/r1", "texts/stone/t2/ab/r1"], "no two ends of a flip"),
     (["texts/ice/t1/ab/r1", "texts/ice/t2/ab/r1", "--against", "x"], "two other ends"),
     (["texts/ice/t1/ab/r1", "--judge-max-calls", "21"], "max-calls"),
+    (["texts"], "what turns a verdict: judgesense why SUITE/ITEM/TEMPLATE/ORDER/rN"),
+    (["texts/ice/t1/ab/r1", "-o", "cause.txt", "--plan", "--by", "letters"], "--by"),
 ]
 
 
@@ -282,10 +284,11 @@ def test_what_is_not_recorded_is_named_with_the_whole_command(
     assert "judgesense record SUITE --judge-name model" in capsys.readouterr().err
     _recorded("model")
     capsys.readouterr()
-    assert main([*words, "--by", "sentences", "--judge-mode", "replay"]) == 3
+    assert main([*words, "--by", "sentences"]) == 3
     assert (
         "judgesense why texts/ice/t1/ab/r1 --judge-name model --judge-suite texts.suite.toml "
-        "--by sentences"
+        "--by sentences --judge-mode record (at most 60 calls, cost: unknown; set prices in "
+        "[tool.judgesense.judges.model])"
     ) in capsys.readouterr().err
     assert main([*words, "--against", "nowhere"]) == 3
     assert "nowhere holds no answer of judge 'model'" in capsys.readouterr().err
@@ -333,7 +336,7 @@ def test_a_function_is_not_made_to_send_a_text_where_it_sends_none(
     suite = ["--judge-suite", "texts.suite.toml", "--judge-name", "own"]
     asked = len(server.asked)
     capsys.readouterr()
-    assert main(["why", *ends, *suite]) == 2
+    assert main(["why", *ends, *suite, "--judge-mode", "record"]) == 2
     assert "name the other end first" in capsys.readouterr().err
     assert len(server.asked) == asked
     code, cause = _why(*reversed(ends), *suite)

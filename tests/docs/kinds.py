@@ -21,7 +21,7 @@ from pytest_judgesense.instruments.temperature.stimuli import GradedItem
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.plugin.options import OPTIONS
 from pytest_judgesense.suites import schema
-from pytest_judgesense.suites.kind import ReplyForm
+from pytest_judgesense.suites.suite import ReplyForm
 from pytest_judgesense.trial import Verdict
 from tests.checks.known import declare_check
 from tests.docs.blocks import ROOT, Block, Page, blocks_of, commands_of, missing_lines

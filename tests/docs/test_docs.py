@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from pytest_judgesense import plugin
-from pytest_judgesense.datasheet import AgainstBaseline, Calls, OverSessions
+from pytest_judgesense.datasheets.datasheet import AgainstBaseline, Calls, OverSessions
 from pytest_judgesense.errors import SendingRefused
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask

@@ -229,7 +229,7 @@ def test_the_commands_of_a_page_make_its_figures(name: str, tmp_path: Path) -> N
     (block,) = (block for block in blocks_of(f"gallery/{name}.md") if block.notes.get("not run"))
     lines = [line for line in block.text.splitlines() if not line.startswith("git ")]
     assert lines[-1] == f"judgesense report {name}-*.jsonl"
-    lines[-1] += " --datasheet sheet.json"
+    lines[-1] += " -o sheet.json"
     (tmp_path / name).symlink_to((GALLERY / name).resolve())
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     run = subprocess.run(

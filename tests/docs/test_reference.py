@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from pytest_judgesense.commands.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.plugin.options import OPTIONS
+from pytest_judgesense.questions.explain.schema_pages import SUITE_HEADINGS
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import read_log
@@ -59,7 +59,8 @@ def test_every_option_command_check_and_measure_stands_in_the_reference() -> Non
         rows = section.partition("\n## ")[0]
         for action in command._actions:
             names = [*action.option_strings] or [str(action.metavar)]
-            assert action.dest == "help" or all(shown in rows for shown in names), (name, names)
+            shown = [written.replace("|", "\\|") for written in names]  # as cells of a table
+            assert action.dest == "help" or all(text in rows for text in shown), (name, names)
             # Whoever searches the site finds what it is for, not its name alone.
             assert action.help, (name, names)
     for name, check in BUILT_IN.checks.items():
@@ -123,7 +124,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ["--judge-name", "embedded:clean", "--judge-save-baseline", "baseline.json"]
     with Page(folder) as page:
         page.run(["pytest", "-q", *arguments, *files, *names])
-        code, output = page.run(["judgesense", "report", "log.jsonl", "--datasheet", "again.json"])
+        code, output = page.run(["judgesense", "report", "log.jsonl", "-o", "again.json"])
     assert code == 0, output
     return folder
 

@@ -71,7 +71,7 @@ def test_a_page_has_its_parts(name: str) -> None:
 def test_the_site_makes_every_part(name: str) -> None:
     page = made_page(f"suites/{name}.md")
     assert "<!-- made: " not in page
-    assert f"$ judgesense lint -v {name}\n" in page
+    assert f"$ judgesense plan --lint -v {name}\n" in page
     assert "| `embedded:clean` | `" in page
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.commands.report import datasheet_of_cells
+from pytest_judgesense.datasheets.sections import TableRows, tables_named
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import TableRows, tables_named
 from pytest_judgesense.trial import Design, Failed, Judgment, JudgmentOutcome, Unparsed
 from tests.measures.building import LADDER, VACUUM, YES_NO, both_orders, cell, estimate, worded
 

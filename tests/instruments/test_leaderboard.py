@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.figures import Figure
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.figures import Figure
+from pytest_judgesense.datasheets.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.figures import wording_figures
 from pytest_judgesense.measures.cell import Cell
@@ -19,10 +19,10 @@ from pytest_judgesense.measures.definition import alone
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.trial import Design, Judgment
 from tests import processes
 from tests.measures.building import (

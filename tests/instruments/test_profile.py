@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_judgesense.datasheets.profile import sketch as sketch_of
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.profile import sketch as sketch_of
 
 
 def of(measure: str, value: float, suite: str = "s", **condition: int) -> Estimate:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from pytest_judgesense.asking import Asking
+from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table

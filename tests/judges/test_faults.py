@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.asking import UNRESTRICTED
+from pytest_judgesense.asking.inquiry import UNRESTRICTED
 from pytest_judgesense.cassettes.exchange import NO_RESPONSE
 from pytest_judgesense.cassettes.interception import intercepting
 from pytest_judgesense.cassettes.opening import Mode, open_cassette

@@ -116,7 +116,7 @@ def test_by_a_module_of_the_project_none_is_reached(name: str, folder: Path) -> 
         function_of(judge)
 
 
-@pytest.mark.parametrize("model", ["pytest_judgesense.files:os.system", "pluggy:sys.exit"])
+@pytest.mark.parametrize("model", ["pytest_judgesense.files.opening:os.system", "pluggy:sys.exit"])
 def test_nor_by_an_installed_package(model: str) -> None:
     with pytest.raises(UsageError, match=r"Python itself|cannot be imported"):
         function_of(judge_from_table("j", callable_judge(model), Path()))

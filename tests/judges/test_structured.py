@@ -20,9 +20,8 @@ from pytest_judgesense.judges.simulated.named_observers import PROFILES, observe
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.replies import parse_reply
-from pytest_judgesense.suites.kind import ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import ReplyForm, Suite
 from pytest_judgesense.trial import Unparsed, Verdict
 from tests.report.replaying import measured, suite_named
 from tests.suites.files import GRADED, GRID, write_suite

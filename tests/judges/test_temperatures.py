@@ -214,7 +214,7 @@ def test_a_refused_temperature_ends_its_cells_and_nothing_else(grid: Suite, tmp_
 def test_a_session_does_not_ask_a_refused_cell_again_and_the_next_one_does(
     grid: Suite, tmp_path: Path
 ) -> None:
-    from pytest_judgesense.asking import UNRESTRICTED
+    from pytest_judgesense.asking.inquiry import UNRESTRICTED
     from pytest_judgesense.judges.loop import AskingLoop
     from pytest_judgesense.measurement import measure
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_judgesense.datasheets.profile import sketch
 from pytest_judgesense.errors import InternalError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.estimators import verify_identity
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.profile import sketch
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.trial import Judgment, Order
 

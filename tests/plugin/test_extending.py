@@ -273,7 +273,7 @@ def test_an_installed_plugin_is_known_to_pytest_and_to_the_command_line(
     )
     first.assert_outcomes(passed=1)
     judgesense = (sys.executable, "-m", "pytest_judgesense.commands")
-    command = pytester.run(*judgesense, "report", "log.jsonl", "--datasheet", "logs.json")
+    command = pytester.run(*judgesense, "report", "log.jsonl", "-o", "logs.json")
     assert command.ret == 0
     command.stdout.fnmatch_lines(["    pair_accuracy *6/8*"])
     assert pooled(sheet_of(rule / "logs.json"), "pair_accuracy")["count"] == 6
@@ -289,13 +289,13 @@ def test_the_command_line_loads_a_module_by_p_once(
     twice = ["-p", "minimal_pairs", "-p", "minimal_pairs"]
     assert main([*twice, "compare", "log.jsonl", "log.jsonl"]) == 0
     assert "  pair_accuracy " in capsys.readouterr().out
-    assert main([*twice, "lint", "grammar.suite.toml"]) == 0
-    assert main([*twice, "power", "grammar.suite.toml"]) == 0
+    assert main([*twice, "plan", "--lint", "grammar.suite.toml"]) == 0
+    assert main([*twice, "plan", "grammar.suite.toml"]) == 0
     assert "pair_accuracy_floor[0.7]" in capsys.readouterr().out
     # Without the plugin there is a report without its measure.
     assert main(["report", "log.jsonl"]) == 0
     assert "pair_accuracy" not in capsys.readouterr().out
-    assert main(["-p", "not_there", "lint"]) == 2
+    assert main(["-p", "not_there", "plan", "--lint"]) == 2
     assert "plugin not_there cannot be loaded" in capsys.readouterr().err
 
 

@@ -288,14 +288,14 @@ def test_a_stopped_recording_is_joined_with_others(
     note = stopped(long)
     monkeypatch.chdir(long.path)
     (long.path / "other" / "mine").mkdir(parents=True)
-    assert main(["merge", "cassettes", "other", "-o", "joined"]) == 0
+    assert main(["recordings", "join", "cassettes", "other", "-o", "joined"]) == 0
     assert (long.path / "joined/mine/parity.stopped.json").read_bytes() == note
     long.run("parity.suite.toml", "--judge-cassettes", "joined").assert_outcomes(passed=1)
     # Two that say different things are not joined.
     shutil.copytree(long.path / "cassettes", long.path / "other", dirs_exist_ok=True)
     said = note.replace(b'"look": ', b'"look": 1')
     (long.path / "other/mine/parity.stopped.json").write_bytes(said)
-    assert main(["merge", "cassettes", "other", "-o", "again"]) == 2
+    assert main(["recordings", "join", "cassettes", "other", "-o", "again"]) == 2
     assert not (long.path / "again").exists()
 
 
@@ -304,5 +304,5 @@ def test_power_says_that_a_recording_was_stopped(
 ) -> None:
     stopped(long)
     monkeypatch.chdir(long.path)
-    assert main(["power", "parity.suite.toml", "--judge-name", "mine"]) == 0
+    assert main(["plan", "parity.suite.toml", "--judge-name", "mine"]) == 0
     assert "parity stopped early: at look " in " ".join(capsys.readouterr().out.split())

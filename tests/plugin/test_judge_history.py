@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.live_sessions import JudgeTotals, LiveSession, append_session, read_history
+from pytest_judgesense.datasheets.live_sessions import (
+    JudgeTotals,
+    LiveSession,
+    append_session,
+    read_history,
+)
 from pytest_judgesense.report.datasheet_file import datasheet_from, datasheet_json
 
 from .project import Project, no_traceback, parity_suite, run
@@ -86,7 +91,7 @@ def test_a_judge_that_became_worse_fails_and_says_since_when(
         [
             "*what changed then:",
             "*session 22 (*): served as served-1 -> served-2",
-            "*look further: judgesense drift h.jsonl --sessions vary",
+            "*look further: judgesense report --history h.jsonl --sessions vary",
             "  FAIL parity: agreement: worse since session 22 *: 1.00 before, 0.50*",
         ]
     )

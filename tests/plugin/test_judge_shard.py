@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.plugin.settings import resolve
+from pytest_judgesense.questions.recordings.joining import JoinQuestion
 from pytest_judgesense.suites.planning import Shard, plan_trials
 from tests.commands.recordings import undated_bytes
 from tests.report.replaying import suite_named
@@ -61,7 +61,7 @@ def test_what_is_no_shard_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "judge-mode is replay; expected --judge-mode record.*judgesense merge"),
+        ({}, "judge-mode is replay; expected --judge-mode record.*judgesense recordings join"),
         ({"judge-mode": "live"}, "judge-mode is live and keeps nothing of it"),
         ({"judge-mode": "live", "judge-save-live": "x", "judge-verify": 2}, "judge-mode is live"),
         ({"judge-mode": "record", "judge-datasheet": ["x.json"]}, "nothing for --judge-datasheet"),
@@ -97,7 +97,7 @@ def test_shards_join_to_the_bytes_of_one_recording(project: Project) -> None:
                 "*= judge shard =*",
                 # 2 of the 6 numbers, each under 3 wordings
                 f"*, suite parity, shard {number}/3: 6 of 6 trials recorded, of 2 clusters",
-                f"*judgesense merge *{folder} OTHER-FOLDERS -o cassettes",
+                f"*judgesense recordings join *{folder} OTHER-FOLDERS -o cassettes",
             ]
         )
         assert "judge datasheet" not in result.stdout.str()
@@ -111,10 +111,12 @@ def test_shards_join_to_the_bytes_of_one_recording(project: Project) -> None:
     alone.stdout.fnmatch_lines(
         [
             f"*{TRIALS - 6} of {TRIALS} trials are not recorded, the first is parity/p2/t1/ab/r1",
-            "            if this is a shard: join all first, by judgesense merge",
+            "            if this is a shard: join all first, by judgesense recordings join",
         ]
     )
-    merge([project.path / f"shard-{n}" for n in (2, 3, 1)], project.path / "cassettes")
+    JoinQuestion(
+        tuple(project.path / f"shard-{n}" for n in (2, 3, 1)), project.path / "cassettes"
+    ).answer()
     assert undated_bytes(project.cassette) == whole
     project.run("parity.suite.toml").assert_outcomes(passed=1)
     assert project.server.asked == []
@@ -160,7 +162,9 @@ def test_tests_in_python_record_their_suites_and_each_asks_in_one_shard(project:
         assert outcomes.keys() <= {"skipped", "passed"}
         assert outcomes["skipped"] >= 2
     assert len(project.server.asked) == TRIALS + 4
-    merge([project.path / "shard-1", project.path / "shard-2"], project.path / "cassettes")
+    JoinQuestion(
+        (project.path / "shard-1", project.path / "shard-2"), project.path / "cassettes"
+    ).answer()
     project.server.forget()
     project.run("-k", "read or asked").assert_outcomes(passed=5, deselected=2)
     assert project.server.asked == []

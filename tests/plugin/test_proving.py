@@ -741,7 +741,7 @@ def test_what_is_asked_beside_recorded_requests_is_the_cause_that_is_named(
 
 
 def _can_leave_network() -> bool:
-    code = "from pytest_judgesense.isolation import leave_network; print(leave_network())"
+    code = "from pytest_judgesense.asking.isolation import leave_network; print(leave_network())"
     command = [sys.executable, "-c", code]
     return subprocess.run(command, capture_output=True, check=True).stdout.strip() == b"True"
 

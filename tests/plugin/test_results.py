@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_judgesense.checks.verifying import Change, Verification
-from pytest_judgesense.datasheet import SuiteSheet
+from pytest_judgesense.datasheets.datasheet import SuiteSheet
 from pytest_judgesense.plugin.results import (
     MeasuredPart,
     Results,

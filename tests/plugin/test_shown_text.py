@@ -9,7 +9,7 @@ import pytest
 
 from pytest_judgesense.plugin import progress, workers
 from tests.plugin.project import Project, parity_suite, run
-from tests.test_display import is_command
+from tests.text.test_display import is_command
 
 EVIL = "\x1b[31mred\u202e\n::stop-commands::tok ##[add-mask]0 ##vso[task.complete]"
 

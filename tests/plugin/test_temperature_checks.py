@@ -64,7 +64,7 @@ def test_the_tables_are_the_same_under_workers_and_from_the_log(
     assert set(found) == {*TABLES, "recommended_temperature"}
     best = [row["temperature"] for row in found["recommended_temperature"] if row["recommended"]]
     assert best == [1.0]
-    report = ("report", "log2.jsonl", "--datasheet", "again.json")
+    report = ("report", "log2.jsonl", "-o", "again.json")
     assert processes.run("judgesense", *report, cwd=pytester.path).returncode == 0
     from_log = analyses(pytester.path / "again.json")
     # A log has no checks to climb by; everything else is in it.

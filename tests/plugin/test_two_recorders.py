@@ -17,8 +17,8 @@ import pytest
 
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import rewrite
-from pytest_judgesense.commands.merge import merge
 from pytest_judgesense.errors import CassetteError
+from pytest_judgesense.questions.recordings.joining import JoinQuestion
 
 from .project import QUIET, TRIALS, Project, no_traceback, parity_suite, times_asked
 
@@ -266,4 +266,4 @@ def test_nothing_is_joined_into_a_cassette_that_is_being_recorded(tmp_path: Path
     rewrite(path, [])
     rewrite(other, [])
     with holding(path), pytest.raises(CassetteError, match="another session"):
-        merge([path, other], path)
+        JoinQuestion((path, other), path).answer()

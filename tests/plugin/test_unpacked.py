@@ -41,7 +41,7 @@ def test_the_suites_of_the_project_are(pytester: pytest.Pytester, unpacked: Path
 def test_commands_that_search_a_folder_leave_it_out(
     pytester: pytest.Pytester, unpacked: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["lint", "."])
+    main(["plan", "--lint", "."])
     shown = capsys.readouterr().out
     assert "parity" in shown
     assert "other" not in shown

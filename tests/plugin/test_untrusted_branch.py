@@ -360,14 +360,14 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]
     return code, capsys.readouterr().err
 
 
-def test_equivalence_refuses_host_and_files(
+def test_comparing_wordings_refuses_host_and_files(
     branch: Path,
     proxy: Endpoint,
     private: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asking = ["equivalence", SUITE, "--judge-name", "mine"]
+    asking = ["label", SUITE, "--wordings", "--judge-name", "mine"]
     code, error = told(capsys, *asking, *RECORD)
     assert (code, TO_SET in error) == (3, True)
     # The judge's own prompts play no part there; the items' file comes with the wordings.
@@ -402,7 +402,7 @@ def test_label_refuses_host_and_files(
 def test_a_batch_file_is_not_made_of_files_from_outside(
     here: Path, proxy: Endpoint, private: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    export = ["batch", "export", "--judge-name", "mine", "--judge-suite", SUITE, "-o", "out.jsonl"]
+    export = ["recordings", "batch", "export", SUITE, "--judge-name", "mine", "-o", "out.jsonl"]
     prompt = f"{{ file = '{private / 'notes.txt'}' }}"
     declare(here, proxy.url, f"prompts = {{ paraphrases = [{prompt}, {prompt}] }}")
     code, error = told(capsys, *export)
@@ -440,4 +440,4 @@ def test_whoever_asks_says_what_may_be_sent() -> None:
     assert {name for _, name in calls} == ASKS
     assert [called for called, words in calls.items() if not words & {"trust", "asking"}] == []
     free = {module for module, source in SOURCES.items() if "UNRESTRICTED" in source}
-    assert free == {"asking", "measurement", *REPLAYS}
+    assert free == {"asking.inquiry", "measurement", *REPLAYS}

@@ -306,7 +306,7 @@ def test_workers_on_another_machine_are_refused_and_told_of_merge(project: Proje
     result = project.run("parity.suite.toml", "--judge-mode", "record", "-n", "2")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: judges cannot be asked by workers on several machines"])
-    assert "judgesense merge" in result.stderr.str()
+    assert "judgesense recordings join" in result.stderr.str()
     assert project.server.asked == []
 
 

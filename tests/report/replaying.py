@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from pytest_judgesense.asking import UNRESTRICTED
+from pytest_judgesense.asking.inquiry import UNRESTRICTED
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.explanation import check_line, explanation_of
 from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_check
-from pytest_judgesense.datasheet import CheckLine, SuiteSheet
+from pytest_judgesense.datasheets.datasheet import CheckLine, SuiteSheet
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import judge_from_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_judgesense.datasheet import Calls, SuiteSheet
+from pytest_judgesense.datasheets.datasheet import Calls, SuiteSheet
 from pytest_judgesense.report.assembly import counted_once
 from pytest_judgesense.trial import RequestCount
 

@@ -8,7 +8,12 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_judgesense.datasheet import AgainstBaseline, ChangedItem, SuiteSheet, UncomparedCheck
+from pytest_judgesense.datasheets.datasheet import (
+    AgainstBaseline,
+    ChangedItem,
+    SuiteSheet,
+    UncomparedCheck,
+)
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
 from pytest_judgesense.report.datasheet_file import SCHEMA, datasheet_from, datasheet_json

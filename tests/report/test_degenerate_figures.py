@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.datasheet import GatedNumber
+from pytest_judgesense.datasheets.datasheet import GatedNumber
+from pytest_judgesense.datasheets.figures import Figure
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.figures import Figure
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.gauges import Moment, course, gauge
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.suite_figure import measures_figure
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.planning import plan_trials

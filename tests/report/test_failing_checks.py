@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_judgesense.datasheet import CheckLine, GatedNumber
+from pytest_judgesense.datasheets.datasheet import CheckLine, GatedNumber
 from pytest_judgesense.report.failing_checks import _missed
 
 

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.figures import (
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.figures import (
     Absent,
     Figure,
     Panel,
@@ -23,6 +22,7 @@ from pytest_judgesense.figures import (
     percent,
     shown,
 )
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.figures import swarm_of
 from pytest_judgesense.report.assembly import sheet_of

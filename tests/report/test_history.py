@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.baseline import SavedSuite, baseline_text, stimuli_digest
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.earlier.baseline import SavedSuite, baseline_text, stimuli_digest
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.report import page
 from pytest_judgesense.report.assembly import datasheet_text, sheet_of
@@ -112,7 +112,7 @@ def test_baselines_are_points_of_the_lines_too(
         assert one.value is not None
         expected.add((day, number_text(one.value)))
     out = tmp_path / "x.html"
-    assert main(["report", *map(str, files), "--datasheet", str(out)]) == 0
+    assert main(["report", *map(str, files), "-o", str(out)]) == 0
     assert "by date of recording: noisy.json, clean.json" in capsys.readouterr().out
     (table,) = [
         rows
@@ -141,11 +141,11 @@ def test_the_command_writes_a_page_of_datasheets_and_no_mixture(
         files.append(tmp_path / one.name)
         files[-1].write_text(datasheet_json(one.sheet), encoding="utf-8")
     out = tmp_path / "x.html"
-    assert main(["report", *map(str, files), "--datasheet", str(out)]) == 0
+    assert main(["report", *map(str, files), "-o", str(out)]) == 0
     said = capsys.readouterr().out
     assert "by date of recording: mixed.json, noisy.json, clean.json" in said
     assert 'id="history"' in out.read_text(encoding="utf-8")
     log = tmp_path / "log.jsonl"
     log.write_text("", encoding="utf-8")
-    assert main(["report", str(files[0]), str(log), "--datasheet", str(out)]) == 2
+    assert main(["report", str(files[0]), str(log), "-o", str(out)]) == 2
     assert "not reported on together" in capsys.readouterr().err

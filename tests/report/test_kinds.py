@@ -45,7 +45,7 @@ def test_what_is_written_is_of_these_kinds() -> None:
         (("judge", "name"), 3),
     ],
 )
-@pytest.mark.parametrize("command", ["compare", "merge"])
+@pytest.mark.parametrize("command", ["compare", "recordings join"])
 def test_a_value_of_another_kind_is_an_error_that_says_where(
     command: str,
     place: tuple[str | int, ...],
@@ -61,8 +61,8 @@ def test_a_value_of_another_kind_is_an_error_that_says_where(
     (tmp_path / "then.json").write_text(json.dumps(_written()))
     (tmp_path / "now.json").write_text(json.dumps(edited))
     files = [str(tmp_path / name) for name in ("then.json", "now.json")]
-    more = ["-o", str(tmp_path / "both.json")] if command == "merge" else []
-    assert main([command, *files, *more]) == 3
+    more = ["-o", str(tmp_path / "both.json")] if command == "recordings join" else []
+    assert main([*command.split(), *files, *more]) == 3
     told = capsys.readouterr().err
     assert f"{tmp_path / 'now.json'} is not a datasheet that can be" in told
     assert "judges.0." + ".".join(map(str, place)) in told

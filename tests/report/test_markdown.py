@@ -13,15 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from pytest_judgesense.datasheet import AgainstBaseline, ChangedItem, Datasheet, UncomparedCheck
+from pytest_judgesense.datasheets.datasheet import (
+    AgainstBaseline,
+    ChangedItem,
+    Datasheet,
+    UncomparedCheck,
+)
 from pytest_judgesense.errors import printable
-from pytest_judgesense.report import numbers
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.markdown import badge, code, cut, markdown
 from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import outcome_words, view_of
+from pytest_judgesense.text import numbers
 
 from .replaying import parts_of
 from .test_terminal import estimate, gate, part

@@ -17,7 +17,7 @@ import pytest
 from markupsafe import escape
 
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.datasheet import (
+from pytest_judgesense.datasheets.datasheet import (
     AgainstBaseline,
     ChangedItem,
     CheckLine,
@@ -25,6 +25,7 @@ from pytest_judgesense.datasheet import (
     GatedNumber,
     UncomparedCheck,
 )
+from pytest_judgesense.datasheets.sections import ReportSection
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -38,7 +39,6 @@ from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import ReportSection
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
 from tests.suites.known import of_known_kinds
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.regression import Side
-from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheets.datasheet import CheckLine
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
 from pytest_judgesense.report.standouts import remarks

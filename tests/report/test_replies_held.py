@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.report.log import log_line
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from tests.report.replaying import replayed
 
 
@@ -28,8 +28,8 @@ def test_replies_are_held_only_where_they_are_shown(log: Path) -> None:
     (without,) = cells_of_logs([log], replies=False)
     assert all(one.reply for one in cell.judgments)
     assert not any(one.reply for one in without.judgments)
-    assert main(["report", str(log), "--datasheet", "a.json", "--datasheet", "a.csv"]) == 0
-    assert main(["report", str(log), "--datasheet", "b.json", "--datasheet", "b.jsonl"]) == 0
+    assert main(["report", str(log), "-o", "a.json", "-o", "a.csv"]) == 0
+    assert main(["report", str(log), "-o", "b.json", "-o", "b.jsonl"]) == 0
     assert Path("a.json").read_bytes() == Path("b.json").read_bytes()
     assert Path("b.jsonl").read_bytes() == log.read_bytes()
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_judgesense.datasheets.sections import ReportSection
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import summary
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.summary import quiet_lines, summary_lines
 from pytest_judgesense.report.view import View, view_of
-from pytest_judgesense.sections import ReportSection
 
 from .replaying import SHIPPED, check_lines, replayed
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.outcome import Policy
-from pytest_judgesense.datasheet import Calls, CheckLine, SuiteSheet
+from pytest_judgesense.datasheets.datasheet import Calls, CheckLine, SuiteSheet
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, Missing
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.summary import summary_lines
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
+from pytest_judgesense.text.layout import WIDTH
 
 from .replaying import SHIPPED, parts_of
 

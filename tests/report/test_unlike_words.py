@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import LogError
+from pytest_judgesense.report.logged_cells import cells_of_logs
 
 
 def log(folder: Path, verdicts: list[str], labels: list[str], **more: Any) -> list[Path]:

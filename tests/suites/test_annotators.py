@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.baseline import stimuli_digest
+from pytest_judgesense.earlier.baseline import stimuli_digest
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite

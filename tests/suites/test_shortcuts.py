@@ -229,15 +229,15 @@ def test_requests_that_are_made_twice_are_counted(tmp_path: Path) -> None:
 
 
 def test_lint_prints_every_score(tmp_path: Path) -> None:
-    from pytest_judgesense.commands.lint import lint_report
+    from pytest_judgesense.questions.lint_report import lint_report
 
     path = write_suite(
         tmp_path,
         HEAD.format(kind="paraphrase") + PAIRWISE,
         compared(20, "Yes, it is so, {n}.", "Yes, {n}."),
     )
-    lines, _, _ = lint_report([path], verbose=True)
+    lines = list(lint_report([path], verbose=True).lines())
     shown = [line for line in lines if "decided without reading" in line]
     assert "  decided without reading: length 1.00" in shown
     assert len(shown) == len(shortcuts.SCORERS) + 1  # and the position
-    assert json.dumps(lint_report([path])[0]).count("decided without reading") == 0
+    assert str(lint_report([path])).count("decided without reading") == 0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
+from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.ablation import tables
 from pytest_judgesense.instruments.ablation.estimators import estimates, of_whole
 from pytest_judgesense.instruments.ablation.measures import (
@@ -13,25 +14,32 @@ from pytest_judgesense.instruments.ablation.measures import (
     OWN_NOISE,
     SENTENCE_EFFECT,
 )
-from pytest_judgesense.instruments.ablation.stimuli import ABLATION, SENTENCE, TOGETHER
+from pytest_judgesense.instruments.ablation.stimuli import (
+    ABLATION,
+    ITEMS,
+    SENTENCE,
+    TIMES,
+    TOGETHER,
+)
 from pytest_judgesense.instruments.ablation.words import WORDS
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
-from pytest_judgesense.registry import Command, Instrument, Services
-from pytest_judgesense.sections import Report, ReportSection
+from pytest_judgesense.registry import Instrument, LeaveOut, LeaveOutSizes, LeaveOutStep
+from pytest_judgesense.suites.suite import Suite
 
 
-# It asks judges: few sessions do.
-def _add_arguments(parser: ArgumentParser) -> None:
-    from pytest_judgesense.instruments.ablation.command import add_arguments
+# Few sessions take a prompt apart, and what does it is imported by these alone.
+def _begun(judge: JudgeSpec, source: Suite, cassettes: Path, sizes: LeaveOutSizes) -> LeaveOutStep:
+    from pytest_judgesense.instruments.ablation.leaving_out import begin
 
-    add_arguments(parser)
+    return begin(judge, source, cassettes, sizes)
 
 
-def _ablated(options: Namespace, services: Services) -> Iterable[str] | int:
-    from pytest_judgesense.instruments.ablation.command import run
+def _further_calls(suite: Suite) -> Iterable[str]:
+    from pytest_judgesense.instruments.ablation.leaving_out import further_calls
 
-    return run(options, services)
+    return further_calls(suite)
 
 
 INSTRUMENTS: Final = (
@@ -42,14 +50,12 @@ INSTRUMENTS: Final = (
             # Without a sentence on the form of a reply, replies have none for a reason.
             *map(of_whole, WITHOUT_VERDICT),
         ),
-        commands=(
-            Command(
-                "ablate",
-                "what each sentence of a judge's prompt does: one at a time is left out",
-                _add_arguments,
-                _ablated,
-                asks=True,
-            ),
+        leave_out=LeaveOut(
+            LeaveOutSizes(items=ITEMS, times=TIMES, seed=0),
+            _begun,
+            _further_calls,
+            tables.TABLE,
+            tables.prompt_lines,
         ),
     ),
 )

@@ -18,11 +18,10 @@ from pytest_judgesense.instruments.ablation.parts import (
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import IDENTICAL_SIDES, MARKS
 from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite, Template
+from pytest_judgesense.suites.suite import Kind, Suite, Template
 from pytest_judgesense.suites.wordings import polarity, template_labels
 
 # Id of the template that has the whole prompt.
@@ -31,6 +30,8 @@ WHOLE: Final = "whole"
 SENTENCE: Final = "sentence"
 # The condition that holds the ids of several parts that are left out together.
 TOGETHER: Final = "together"
+# How many items are drawn from a suite.
+ITEMS: Final = 40
 # How often the whole prompt is asked for each replicate of the design.
 TIMES: Final = 6
 # Numbers of the two texts of a template.
@@ -331,5 +332,6 @@ ABLATION: Final = Kind(
     waived=(*_OF_PROMPTS, MARKS, IDENTICAL_SIDES),
     derived=True,
     expand=LeaveOneOut(),
-    prompt_in_code="judgesense ablate {judge} {source}, which takes the sentences from a recording",
+    prompt_in_code="judgesense why {source} --leave-out --judge-name {judge}, which takes the "
+    "sentences from a recording",
 )

@@ -17,18 +17,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from pytest_judgesense.datasheets.sections import Estimates, Passage, TableRow, TableRows
 from pytest_judgesense.instruments.ablation.estimators import GroupLeftOut, left_out
 from pytest_judgesense.instruments.ablation.stimuli import (
     LeaveOneOut,
     PromptPart,
 )
-from pytest_judgesense.layout import Toned, columns, excerpt, indented
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Estimates, Passage, TableRow, TableRows
-from pytest_judgesense.shown_change import ends_text
 from pytest_judgesense.stats.left_out import TOGETHER as TIMES_TOGETHER
 from pytest_judgesense.stats.left_out import PartLeftOut
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import Toned, columns, excerpt, indented
+from pytest_judgesense.text.shown_change import ends_text
 
 TABLE: Final = "sentences"
 _ALPHA: Final = 0.05
@@ -256,8 +256,8 @@ def _advice_together(row: TableRow, items: int, *, of_all: bool) -> str:
     alone = f"{_named(ids)} {do} nothing alone that {items} items notice"
     if not _is_tested(row):
         return (
-            f"{alone}; {row['finding']}: keep {them} until `judgesense ablate --judge-mode record` "
-            f"has left {them} out"
+            f"{alone}; {row['finding']}: keep {them} until `judgesense why SUITE --leave-out "
+            f"--judge-mode record` has left {them} out"
         )
     if not _is_noticed(row):
         need = (

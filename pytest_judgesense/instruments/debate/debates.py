@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,16 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
-from pytest_judgesense.files import read_text
-from pytest_judgesense.foreign_results import Row, left_out, malformed, read_json, read_rows, slug
+from pytest_judgesense.files.foreign_results import (
+    Row,
+    left_out,
+    malformed,
+    read_json,
+    read_rows,
+    slug,
+)
+from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.instruments.debate.stimuli import COMPLETE, DEBATE, DebateLine
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import stimuli_of
@@ -85,7 +92,7 @@ class DebateFile:
         return text
 
 
-def imported_debates(options: Namespace) -> DebateFile:
+def imported_debates(options: ImportOptions) -> DebateFile:
     """The suite that ``judgesense import debates`` makes of a folder or a file.
 
     Raises:

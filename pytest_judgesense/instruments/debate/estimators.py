@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Anew, Clustered, Estimate
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
     INSTABILITY,
@@ -44,7 +43,7 @@ from pytest_judgesense.measures.order import bias_of, no_preference
 from pytest_judgesense.measures.rates import repeat_flip_rate
 from pytest_judgesense.measures.shared import NOT_EXCHANGED, REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.stats.clustered import clustered_positive_mean, clustered_positive_statistic
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Judgment, grouped
 
 # In the order of the weights; columns of `components`.
 COMPONENTS: Final = tuple(

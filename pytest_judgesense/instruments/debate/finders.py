@@ -7,13 +7,12 @@ from itertools import combinations, zip_longest
 from operator import attrgetter
 from typing import Any
 
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.debate.estimators import Tally, scored, tallies_of, winner_of
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.measures import evidence
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Find, Group
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Judgment, grouped
 
 
 def _runs(cell: Cell) -> dict[tuple[str, str], list[Judgment]]:

@@ -1,6 +1,6 @@
 """Debates between pairs of models: written, recorded like every call, and resumable.
 
-The command is ``judgesense debates``.
+``judgesense paper debates --generate`` asks for them.
 
 Each topic is debated twice, with the sides exchanged. Several pairs of debaters share the topics in
 their order, so evenly that the last pairs have one more: 25 topics are 8, 8 and 9 of three. A
@@ -10,38 +10,52 @@ and that is reported.
 
 Every speech is a trial, ``debates/{debate}/{style}/{speech}/r1``, on the cassette ``debates.jsonl``
 of its debater. Recorded speeches are not requested again: an interrupted run continues where it
-stopped, and a finished one writes the same file again.
+stopped, and a finished one writes the same file again. What a replay misses is an error, except of
+the embedded judge, which speaks in any mode.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.cassette import Cassette
+from pytest_judgesense.cassettes.exchange import as_text
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import Identity
+from pytest_judgesense.cassettes.opening import open_cassette
+from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.writing import RecordingCassette
-from pytest_judgesense.errors import LimitReached, LogError, UsageError, listed
-from pytest_judgesense.files import read_text
+from pytest_judgesense.datasheets.item_writing import WriterCalls, WritingOrder, WrittenItems
+from pytest_judgesense.errors import CassetteError, LimitReached, LogError, UsageError, listed
+from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.instruments.debate.simulated import speak
-from pytest_judgesense.instruments.debate.stimuli import DEBATE, SPEECHES, transcript
-from pytest_judgesense.judges.client import Client, open_client
+from pytest_judgesense.instruments.debate.stimuli import DEBATE, SPEECHES, STYLES, transcript
+from pytest_judgesense.judges.client import (
+    Call,
+    Client,
+    ReplayingClient,
+    is_embedded,
+    one_call,
+    open_client,
+    open_replaying,
+)
 from pytest_judgesense.judges.loop import AskingLoop, together
+from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import credentials_of
+from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import CONCURRENCY, Budget, Deadline, Throttle, stopping
-from pytest_judgesense.judges.trust import ANY_FILES, Trust
-from pytest_judgesense.output import write_text
+from pytest_judgesense.judges.throttle import Throttle, stopping
+from pytest_judgesense.judges.trust import ANY_FILES, NO_CODE, Trust
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import trial_order
@@ -49,22 +63,17 @@ from pytest_judgesense.trial import Failed
 
 # The most words of a speech.
 LIMITS: Final = {"constructive": 300, "rebuttal": 250, "summary": 200}
-STYLES: Final = {
-    "analytical": "Argue by mechanism and consequence: name causes, trade-offs and conditions.",
-    "creative": "Argue by images, analogies and unexpected angles that still bear on the point.",
-    "persuasive": "Argue to win over an undecided listener: concrete, vivid and fair.",
-    "technical": "Argue by definitions, orders of magnitude and findings, and say what they show.",
-}
 _TASKS: Final = {
     "constructive": "State three distinct points for your side, each with its reason.",
     "rebuttal": "Answer the points of the other side one by one, and defend your own.",
     "summary": "Bring no new point: say which points decide the debate, and why they are yours.",
 }
 _RECORDING: Final = "debates"
-_ASSIGNMENTS: Final = ("original", "flipped")
 _MAX_TOKENS: Final = 1000  # a speech of 300 words, with room for an untidy end
 _NOT_IN_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
 _SENTENCE: Final = re.compile(r"[.!?][\"')\]]*$")
+# As long as words are on average, with the space behind it.
+_ANY_WORD: Final = "speak "
 
 _Pair: TypeAlias = tuple[JudgeSpec, JudgeSpec]
 
@@ -139,145 +148,135 @@ def within(text: str, limit: int) -> str:
     return " ".join(words[:limit])
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the only action."""
-    verbs = parser.add_subparsers(required=True, metavar="ACTION")
-    generate = verbs.add_parser("generate", help="debate every topic twice, with the sides swapped")
-    generate.add_argument(
-        "--debater",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a declared judge or provider:model; given twice, the first begins as PRO",
-    )
-    generate.add_argument(
-        "--pair",
-        action="append",
-        default=[],
-        metavar="NAME,NAME",
-        help="two debaters instead; may be repeated, the topics are then split in their order",
-    )
-    generate.add_argument(
-        "--topics", type=Path, metavar="FILE", help="a topic a line (default: the built-in 25)"
-    )
-    text = "how debaters argue (default: analytical)"
-    generate.add_argument("--style", default="analytical", choices=list(STYLES), help=text)
-    text = "of the debaters (default: 0.1)"
-    generate.add_argument("--temperature", type=float, default=0.1, help=text)
-    text = "maximum number of concurrent calls (default: 8)"
-    generate.add_argument("--judge-concurrency", type=int, default=8, metavar="N", help=text)
-    folder: dict[str, Any] = {"type": Path, "default": Path("cassettes"), "metavar": "DIR"}
-    text = "folder of the recordings (default: cassettes)"
-    generate.add_argument("--judge-cassettes", help=text, **folder)
-    text = "the suite's stimuli to write"
-    generate.add_argument("-o", "--output", required=True, type=Path, metavar="FILE", help=text)
+def written_debates(order: WritingOrder) -> WrittenItems:
+    """The debates that an order asks for; raises as `generate_debates`, and as `read_topics`."""
+    trust = Trust.here(*filter(None, [order.topics]))
+    if order.topics is not None:
+        trust.refuse_files("what is debated", [order.topics.resolve()])
+    return generate_debates(order, read_topics(order.topics), trust=trust)
 
 
-def debates_written(
-    options: argparse.Namespace, judges: Callable[[list[str]], list[JudgeSpec]]
-) -> Iterable[str]:
-    """Have models debate every topic in pairs, with sides exchanged; returns notices."""
-    names = [name.strip() for pair in options.pair for name in pair.split(",")]
-    uneven = any(pair.count(",") != 1 for pair in options.pair)
-    if uneven or bool(names) == bool(options.debater):
-        raise UsageError(
-            "it is not said who debates whom",
-            found=" ".join([*options.debater, *options.pair]) or "no debater",
-            expected="--debater A --debater B, or --pair A,B once or more",
-        )
-    names += options.debater
-    by_name = dict(zip(dict.fromkeys(names), judges(names), strict=True))
-    trust = Trust.here(*filter(None, [options.topics]))
-    if options.topics is not None:
-        trust.refuse_files("what is debated", [options.topics.resolve()])
-    return generate_debates(
-        [by_name[name] for name in names],
-        read_topics(options.topics),
-        options.output,
-        options.judge_cassettes,
-        style=options.style,
-        temperature=options.temperature,
-        concurrency=options.judge_concurrency,
-        trust=trust,
-    )
+def planned_debates(order: WritingOrder) -> list[WriterCalls]:
+    """The calls of an order, see `planned_speeches`."""
+    return planned_speeches(order, read_topics(order.topics))
 
 
 def generate_debates(
-    debaters: Sequence[JudgeSpec],
-    topics: Sequence[Topic],
-    target: Path,
-    cassettes: Path,
-    *,
-    style: str = "analytical",
-    temperature: float = 0.1,
-    concurrency: int = CONCURRENCY,
-    trust: Trust = ANY_FILES,
-) -> list[str]:
-    """Have every topic debated under both assignments, and write the debates that are complete.
+    order: WritingOrder, topics: Sequence[Topic], *, trust: Trust = ANY_FILES
+) -> WrittenItems:
+    """Have every topic debated under both assignments; the debates that are complete.
 
     Args:
-        debaters: two and two who debate; the first of each is PRO in the original assignment.
-        topics: the topics; the pairs share them in order.
-        target: the file to write, one debate a line, in the format of a debate suite.
-        cassettes: folder of the recordings.
-        style: one of `STYLES`.
-        temperature: of all speeches; a debater that sends none goes on sending none.
-        concurrency: debates under way at once.
+        order: who debates: the first of each two is PRO in the original assignment, and the pairs
+            share the topics in order.
+        topics: the topics.
         trust: what may be sent, and where to.
 
     Raises:
-        UsageError: the debates cannot be held so, or the file cannot be written.
-        CassetteError: a recording cannot be read or written.
+        UsageError: the debates cannot be held so.
+        CassetteError: a recording cannot be read or written; replaying, a speech is not recorded.
         JudgeError: a debater cannot be asked at all.
+        LimitReached: a call would have passed a limit; the answers so far are recorded.
     """
-    pairs = _verified_pairs(debaters, topics, temperature, concurrency)
-    recorder, deadline = Recorder.here(), Deadline()
-    loop = AskingLoop(on_interrupt=stopping(deadline, debaters))
+    schedule = _schedule(order, topics)
+    # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
+    stop = stopping(order.budget.deadline, order.writers) if order.mode != "replay" else None
+    with (
+        closing(AskingLoop(on_interrupt=stop)) as loop,
+        _opened_cassettes(order, schedule.debaters) as cassettes,
+    ):
+        debates = _Debates(schedule, cassettes)
+        loop.run(_run_debates(debates, order, trust))
+    if debates.limit is not None:
+        raise debates.limit
+    common = {"temperature": order.temperature, "created_at": _begun(cassettes.values())}
+    lines = (json.dumps({**debate, **common}, ensure_ascii=False) for debate in debates.complete)
+    return WrittenItems(tuple(lines), len(schedule.debates), tuple(debates.notices()))
+
+
+def planned_speeches(order: WritingOrder, topics: Sequence[Topic]) -> list[WriterCalls]:
+    """What each debater is asked, and what of it is not recorded; no call is made, no code runs.
+
+    Raises:
+        UsageError: the debates cannot be held so.
+        CassetteError: a recording cannot be read.
+    """
+    schedule = _schedule(order, topics)
+    rereading = _Rereading(order.cassettes, schedule.debaters)
+    for debate in schedule.debates:
+        rereading.go_through(debate)
+    return rereading.calls
+
+
+# --- who debates what -----------------------------------------------------------------------------
+
+
+class _Debate(NamedTuple):
+    """One debate: its topic, who argues, and how."""
+
+    topic: Topic
+    pro: JudgeSpec
+    con: JudgeSpec
+    assignment: str
+    style: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.topic.id}-{self.assignment}"
+
+    def speaker(self, kind: str) -> JudgeSpec:
+        """Who gives a speech."""
+        return self.pro if kind.startswith("pro_") else self.con
+
+    def trial(self, kind: str) -> str:
+        """The id of the trial of a speech."""
+        return f"{_RECORDING}/{self.id}/{self.style}/{kind}/r1"
+
+    def line(self, speeches: Mapping[str, str]) -> dict[str, Any]:
+        """It as a line of the suite's stimuli."""
+        category = self.topic.category
+        return {
+            "id": self.id,
+            "resolution": self.topic.resolution,
+            **({} if category is None else {"category": category}),
+            "pro_model": self.pro.name,
+            "con_model": self.con.name,
+            "prompt_style": self.style,
+            "status": "completed",
+            "speeches": [
+                {"side": kind[:3].upper(), "speech_type": kind, "content": content}
+                for kind, content in speeches.items()
+            ],
+            "pair_id": self.topic.id,
+            "model_assignment": self.assignment,
+        }
+
+
+class _Schedule(NamedTuple):
+    """All debates in order, and the debaters by their slugs, as they are asked."""
+
+    debates: tuple[_Debate, ...]
+    debaters: Mapping[str, JudgeSpec]
+
+
+def _schedule(order: WritingOrder, topics: Sequence[Topic]) -> _Schedule:
+    """Who debates what; `UsageError` if the debates cannot be held."""
+    debates = [
+        debate
+        for topic, (first, second) in _shared(topics, _verified_pairs(order, topics))
+        for debate in (
+            _Debate(topic, first, second, "original", order.style),
+            _Debate(topic, second, first, "flipped", order.style),
+        )
+    ]
     # Who debates in several pairs has one recording.
-    specs = {debater.slug: _asked_as(debater, temperature) for debater in debaters}
-    paths = {slug: cassettes / slug / f"{_RECORDING}.jsonl" for slug in specs}
-    with ExitStack() as stack:
-        stack.callback(loop.close)
-        for path in sorted(paths.values()):
-            stack.enter_context(recording_alone(path, recorder))
-        by_debater = {
-            slug: RecordingCassette(
-                paths[slug],
-                secrets=credentials_of(spec),
-                identity=Identity(spec.ignore),
-            )
-            for slug, spec in specs.items()
-        }
-        opened = {
-            slug: open_client(
-                spec,
-                by_debater[slug],
-                concurrency=concurrency,
-                throttle=Throttle(spec, concurrency, budget=Budget(deadline)),
-                skills=(speak,),
-                trust=trust,
-            )
-            for slug, spec in specs.items()
-        }
-        debates = _Debates(_shared(topics, pairs), style)
-        try:
-            loop.run(debates.run(opened, by_debater.values(), concurrency))
-        finally:
-            for cassette in by_debater.values():
-                cassette.finish(trial_order(cassette.trials))
-        spans = [cassette.recorded_of(cassette.trials) for cassette in by_debater.values()]
-        begun = [span[0] for span in spans if span]
-    common = {"temperature": temperature, "created_at": min(begun, default=None)}
-    lines = [json.dumps({**debate, **common}, ensure_ascii=False) for debate in debates.complete]
-    write_text(target, "".join(f"{line}\n" for line in lines))
-    written = f"{len(lines)} of {len(topics) * len(_ASSIGNMENTS)} debates written: {target}"
-    return [written, *debates.notices()]
+    debaters = {debater.slug: _asked_as(debater, order.temperature) for debater in order.writers}
+    return _Schedule(tuple(debates), debaters)
 
 
-def _verified_pairs(
-    debaters: Sequence[JudgeSpec], topics: Sequence[Topic], temperature: float, concurrency: int
-) -> list[_Pair]:
+def _verified_pairs(order: WritingOrder, topics: Sequence[Topic]) -> list[_Pair]:
     """Who debates whom; `UsageError` if the debates cannot be held."""
+    debaters = order.writers
     pairs = [] if len(debaters) % 2 else list(zip(debaters[::2], debaters[1::2], strict=True))
     if not pairs or any(pro.slug == con.slug for pro, con in pairs):
         raise UsageError(
@@ -291,10 +290,10 @@ def _verified_pairs(
             found=f"{len(topics)} topics for {len(pairs)} pairs",
             expected="a topic for each pair, or more",
         )
-    if not 0 <= temperature < math.inf or concurrency < 1:
+    if not 0 <= order.temperature < math.inf or order.concurrency < 1:
         raise UsageError(
             "the debates cannot be held so",
-            found=f"temperature {temperature:g}, {concurrency} debates at once",
+            found=f"temperature {order.temperature:g}, {order.concurrency} debates at once",
             expected="a temperature of at least 0, and at least one debate",
         )
     return pairs
@@ -315,83 +314,200 @@ def _asked_as(debater: JudgeSpec, temperature: float) -> JudgeSpec:
     )
 
 
-@dataclass(slots=True)
-class _Debates:
-    """The debates: the complete ones in order, and notices for the end."""
+def _recording_of(cassettes: Path, slug: str) -> Path:
+    return cassettes / slug / f"{_RECORDING}.jsonl"
 
-    topics: Sequence[tuple[Topic, _Pair]]
-    style: str
+
+# --- what would be asked --------------------------------------------------------------------------
+
+
+class _Rereading:
+    """Goes through the recorded speeches, and collects the calls for those that are missing."""
+
+    def __init__(self, cassettes: Path, debaters: Mapping[str, JudgeSpec]) -> None:
+        self._debaters = debaters
+        self._cassettes = {
+            slug: ReplayingCassette(
+                _recording_of(cassettes, slug),
+                secrets=credentials_of(debater),
+                identity=Identity(debater.ignore),
+            )
+            for slug, debater in debaters.items()
+        }
+        self._counts = dict.fromkeys(debaters, 0)
+        self._to_make: dict[str, list[Call]] = {slug: [] for slug in debaters}
+
+    @property
+    def calls(self) -> list[WriterCalls]:
+        """Those of each debater so far."""
+        return [
+            WriterCalls(debater, self._counts[slug], self._to_make[slug])
+            for slug, debater in self._debaters.items()
+        ]
+
+    def go_through(self, debate: _Debate) -> None:
+        """Collect the calls of a debate: after a speech that is missing none is known."""
+        speeches: dict[str, str] = {}
+        is_known = True
+        for kind in SPEECHES:
+            slug, messages = debate.speaker(kind).slug, _messages(debate, kind, speeches)
+            self._counts[slug] += 1
+            text = self._recorded_speech(slug, debate.trial(kind), messages) if is_known else None
+            if text is None:
+                is_known = False
+                self._to_make[slug].append(Call(messages))
+            speeches[kind] = _longest_speech(kind) if text is None else text
+
+    def _recorded_speech(
+        self, slug: str, trial: str, messages: Sequence[Mapping[str, str]]
+    ) -> str | None:
+        """What is recorded as the answer to ``messages``; ``None`` if it would be asked for.
+
+        Of a function what it has returned: what it would send is not known before it runs.
+        """
+        debater, cassette = self._debaters[slug], self._cassettes[slug]
+        kind = trial.split("/")[-2]
+        if not cassette.complete(trial):
+            return None
+        if debater.provider == "callable":
+            returned = cassette.recordings.returned(trial)
+            text = as_text(returned.response.body) if returned else _longest_speech(kind)
+            return _within_limit(kind, text)
+        with open_replaying(debater, cassette, trust=NO_CODE) as client:
+            try:
+                reply = client.replay(trial, one_call(messages)).reply
+            except CassetteError:  # it is recorded with another request
+                return None
+        return _within_limit(kind, _text_of(reply)) or None
+
+
+def _longest_speech(kind: str) -> str:
+    """A text as long as a speech may be."""
+    return _ANY_WORD * _limit_of(kind)
+
+
+# --- asking ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened_cassettes(
+    order: WritingOrder, debaters: Mapping[str, JudgeSpec]
+) -> Iterator[Mapping[str, Cassette]]:
+    """The cassettes of the debaters, by slug: what is recorded is held alone, and ends whole."""
+    paths = {slug: _recording_of(order.cassettes, slug) for slug in debaters}
+    with ExitStack() as stack:
+        if order.mode != "replay":
+            recorder = Recorder.here()
+            for path in sorted(paths.values()):
+                stack.enter_context(recording_alone(path, recorder))
+        cassettes = {
+            slug: open_cassette(
+                paths[slug],
+                order.mode,
+                secrets=credentials_of(debater),
+                how_to_record=order.how_to_record,
+                identity=Identity(debater.ignore),
+            )
+            for slug, debater in debaters.items()
+        }
+        try:
+            yield cassettes
+        finally:
+            for cassette in cassettes.values():
+                if isinstance(cassette, RecordingCassette):
+                    cassette.finish(trial_order(cassette.trials))
+
+
+def _begun(cassettes: Iterable[Cassette]) -> str | None:
+    """When the first speech was recorded; ``None`` if none is."""
+    spans = (cassette.recorded_of(cassette.trials) for cassette in cassettes)
+    return min((span[0] for span in spans if span), default=None)
+
+
+async def _run_debates(debates: _Debates, order: WritingOrder, trust: Trust) -> None:
+    """Have all debates held, by clients that are open for that time."""
+    from pytest_judgesense.cassettes.interception import intercepting
+
+    async with AsyncExitStack() as stack:
+        for slug, debater in debates.schedule.debaters.items():
+            opened = open_client(
+                debater,
+                debates.cassettes[slug],
+                concurrency=order.concurrency,
+                throttle=Throttle(debater, order.concurrency, budget=order.budget),
+                skills=(speak,),
+                trust=trust,
+            )
+            debates.clients[slug] = await stack.enter_async_context(opened)
+        for cassette in debates.cassettes.values():
+            stack.enter_context(intercepting(cassette))
+        await debates.run(order.concurrency)
+
+
+@dataclass
+class _Debates:
+    """The debates: the complete ones in order, and notices for the end.
+
+    Attributes:
+        schedule: who debates what.
+        cassettes: of the debaters, by slug.
+        clients: likewise.
+        complete: the lines of the debates that have all their speeches.
+        cut: trials whose speech was too long.
+        failed: why a debate is not complete, by its id.
+        spoken: speeches of the embedded judge that are not recorded.
+        limit: what ended the asking, if a limit did.
+    """
+
+    schedule: _Schedule
+    cassettes: Mapping[str, Cassette]
+    clients: dict[str, Client] = field(default_factory=dict)
     complete: list[dict[str, Any]] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    spoken: int = 0
+    limit: LimitReached | None = None
 
-    async def run(
-        self,
-        opened: Mapping[str, AbstractAsyncContextManager[Client]],
-        cassettes: Iterable[Cassette],
-        concurrency: int,
-    ) -> None:
-        from pytest_judgesense.cassettes.interception import intercepting
+    async def run(self, concurrency: int) -> None:
+        """Hold all of them; the clients are open."""
+        ended = await together(map(self._held, self.schedule.debates), concurrency)
+        self.complete = [line for line in ended if line is not None]
 
-        async with AsyncExitStack() as stack:
-            clients = {
-                slug: await stack.enter_async_context(client) for slug, client in opened.items()
-            }
-            for cassette in cassettes:
-                stack.enter_context(intercepting(cassette))
-
-            async def debated(topic: Topic, pair: _Pair, assignment: str) -> dict[str, Any] | None:
-                pro, con = pair[:: 1 if assignment == "original" else -1]
-                speakers = {"pro": clients[pro.slug], "con": clients[con.slug]}
-                debate = f"{topic.id}-{assignment}"
-                speeches = await self._speeches(debate, topic, speakers)
-                if speeches is None:
-                    return None
-                return {
-                    "id": debate,
-                    "resolution": topic.resolution,
-                    **({} if topic.category is None else {"category": topic.category}),
-                    "pro_model": pro.name,
-                    "con_model": con.name,
-                    "prompt_style": self.style,
-                    "status": "completed",
-                    "speeches": [
-                        {"side": kind[:3].upper(), "speech_type": kind, "content": content}
-                        for kind, content in speeches.items()
-                    ],
-                    "pair_id": topic.id,
-                    "model_assignment": assignment,
-                }
-
-            debates = (debated(*of, which) for of in self.topics for which in _ASSIGNMENTS)
-            ended = await together(debates, concurrency)
-        self.complete = [debate for debate in ended if debate is not None]
-
-    async def _speeches(
-        self, debate: str, topic: Topic, speakers: Mapping[str, Client]
-    ) -> dict[str, str] | None:
-        """The six speeches in their order; ``None`` if one of them could not be had."""
+    async def _held(self, debate: _Debate) -> dict[str, Any] | None:
+        """The line of a debate; ``None`` if one of its six speeches could not be had."""
         speeches: dict[str, str] = {}
         for kind in SPEECHES:
-            side, _, speech = kind.partition("_")
-            trial = f"{_RECORDING}/{debate}/{self.style}/{kind}/r1"
             try:
-                messages = _messages(topic, kind, speeches, self.style)
-                reply = (await speakers[side].ask(trial, messages)).reply
-            except LimitReached as limit:
-                self.failed[debate] = limit.what
+                reply = await self._reply(debate, kind, _messages(debate, kind, speeches))
+            except LimitReached as limit:  # calls under way come to their end: they are paid for
+                self.limit = limit
                 return None
-            text = "" if isinstance(reply, Failed) else (reply.text or "").strip()
+            text = _text_of(reply)
             if not text:
                 reason = reply.reason if isinstance(reply, Failed) else reply.refused
-                self.failed[debate] = f"{kind}: {reason or 'empty reply'}"
+                self.failed[debate.id] = f"{kind}: {reason or 'empty reply'}"
                 return None
-            speeches[kind] = within(text, LIMITS[speech])
+            speeches[kind] = _within_limit(kind, text)
             if speeches[kind] != text:
-                self.cut.append(trial)
-        return speeches
+                self.cut.append(debate.trial(kind))
+        return debate.line(speeches)
+
+    async def _reply(
+        self, debate: _Debate, kind: str, messages: Sequence[Mapping[str, str]]
+    ) -> Reply | Failed:
+        slug, trial = debate.speaker(kind).slug, debate.trial(kind)
+        client, cassette = self.clients[slug], self.cassettes[slug]
+        speaks_here = is_embedded(self.schedule.debaters[slug]) and trial not in cassette.trials
+        if isinstance(client, ReplayingClient) and speaks_here:
+            self.spoken += 1
+            find = partial(observer_named, skills=(speak,))
+            return client.compute(one_call(messages), find).reply
+        return (await client.ask(trial, messages)).reply
 
     def notices(self) -> Iterator[str]:
+        """What readers of the debates should know."""
+        if self.spoken:
+            yield f"{self.spoken} speeches are not recorded: the embedded judge was run here"
         # The first by name, the original before the flipped: which one ended first is chance.
         if self.cut:
             yield f"{len(self.cut)} speeches cut to their limit, the first {min(self.cut)}"
@@ -399,12 +515,23 @@ class _Debates:
             first = min(self.failed, key=lambda debate: debate.replace("-original", "-"))
             reason = self.failed[first]
             yield f"{len(self.failed)} debates incomplete, the first {first}: {reason}"
-            yield "the same command resumes them"
+            yield "the same command with --judge-mode record resumes them"
 
 
-def _messages(
-    topic: Topic, kind: str, speeches: Mapping[str, str], style: str
-) -> list[dict[str, str]]:
+def _text_of(reply: Reply | Failed) -> str:
+    """A speech without what stands around it; empty if there is none."""
+    return "" if isinstance(reply, Failed) else (reply.text or "").strip()
+
+
+def _limit_of(kind: str) -> int:
+    return LIMITS[kind.partition("_")[2]]
+
+
+def _within_limit(kind: str, text: str) -> str:
+    return within(text, _limit_of(kind))
+
+
+def _messages(debate: _Debate, kind: str, speeches: Mapping[str, str]) -> list[dict[str, str]]:
     side, _, speech = kind.partition("_")
     stance = "for" if side == "pro" else "against"
     system = (
@@ -412,10 +539,10 @@ def _messages(
         "argued, and you invent no sources."
     )
     user = (
-        f"<resolution>\n{topic.resolution}\n</resolution>\n\n"
+        f"<resolution>\n{debate.topic.resolution}\n</resolution>\n\n"
         f"<transcript>\n{transcript(speeches.items())}\n</transcript>\n\n"
         f"Write the {side.upper()} {speech}, {stance} the resolution, in at most {LIMITS[speech]} "
-        f"words. {_TASKS[speech]} {STYLES[style]}\n"
+        f"words. {_TASKS[speech]} {STYLES[debate.style]}\n"
         "Do not name yourself or the speech. Reply with the speech alone, in plain prose."
     )
     return [{"role": "system", "content": system}, {"role": "user", "content": user}]

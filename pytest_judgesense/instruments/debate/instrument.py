@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from pytest_judgesense.datasheets.sections import JudgeComparison, Report
 from pytest_judgesense.instruments.debate import finders, measures, tables
 from pytest_judgesense.instruments.debate.checks import RANKED_FIRST
 from pytest_judgesense.instruments.debate.estimators import estimates
@@ -17,17 +17,17 @@ from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.measures.definition import Evidence
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.registry import Command, Importer, Instrument, Logged, Services
-from pytest_judgesense.sections import JudgeComparison, Report
+from pytest_judgesense.registry import Importer, Instrument, Logged
 
 if TYPE_CHECKING:
-    from pytest_judgesense.foreign_results import Exported, Imported, ImportedSuite
+    from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
+    from pytest_judgesense.files.import_options import ImportOptions
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.suites.suite import Suite
 
 
-# Foreign files and models that debate: few sessions have either.
-def _imported_judgebench(options: Namespace) -> Imported:
+# Foreign files: few sessions have them.
+def _imported_judgebench(options: ImportOptions) -> Imported:
     from pytest_judgesense.instruments.debate.judgebench import imported
 
     return imported(options)
@@ -39,22 +39,10 @@ def _exported_judgebench(cells: Sequence[Cell], suites: Sequence[Suite]) -> Expo
     return exported(cells, suites)
 
 
-def _imported_debates(options: Namespace) -> ImportedSuite:
+def _imported_debates(options: ImportOptions) -> ImportedSuite:
     from pytest_judgesense.instruments.debate.debates import imported_debates
 
     return imported_debates(options)
-
-
-def _add_arguments(parser: ArgumentParser) -> None:
-    from pytest_judgesense.instruments.debate.generation import add_arguments
-
-    add_arguments(parser)
-
-
-def _written_debates(options: Namespace, services: Services) -> Iterable[str]:
-    from pytest_judgesense.instruments.debate.generation import debates_written
-
-    return debates_written(options, services.judges)
 
 
 INSTRUMENTS: Final = (
@@ -86,7 +74,6 @@ INSTRUMENTS: Final = (
             Importer("debates", _imported_debates),
         ),
         papers=(PAPER,),
-        commands=(Command("debates", "have two models debate", _add_arguments, _written_debates),),
     ),
 )
 REPORT: Final = Report(

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import json
 import re
-from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -38,7 +37,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, told_apart
-from pytest_judgesense.foreign_results import Exported, Imported, malformed, read_json, slug
+from pytest_judgesense.files.foreign_results import Exported, Imported, malformed, read_json, slug
+from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.limits import beyond, limits
 from pytest_judgesense.instruments.debate.debates import LISTED, debates_of, listed_debates
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import (
@@ -48,7 +49,6 @@ from pytest_judgesense.instruments.debate.replies import (
     parse_debate,
 )
 from pytest_judgesense.instruments.debate.stimuli import CONDITION, DEBATE, debate_cluster
-from pytest_judgesense.limits import beyond, limits
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.suite import Suite
@@ -63,7 +63,7 @@ _CONFIG: Final = "config.json"
 _COMPLETE: Final = "complete"
 
 
-def imported(options: Namespace) -> Imported:
+def imported(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import judgebench`` reads."""
     judgments = read_judgebench(options.path, reparse=options.reparse)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))

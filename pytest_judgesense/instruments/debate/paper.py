@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.item_writing import (
+    ItemWriting,
+    WriterCalls,
+    WritingOrder,
+    WrittenItems,
+)
+from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
+from pytest_judgesense.datasheets.sections import TableRows
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
@@ -20,10 +28,9 @@ from pytest_judgesense.instruments.debate.measures import (
 )
 from pytest_judgesense.instruments.debate.ranking import material_of
 from pytest_judgesense.instruments.debate.secondary import analyses_of
+from pytest_judgesense.instruments.debate.stimuli import STYLES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.published_design import Arm, Paper, Table, Value
-from pytest_judgesense.sections import TableRows
 
 _DEBATES, _PROMPTS, _RUNS = 50, ("p0", "p1", "p2"), 3
 _PARTS: Final = (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIAS)
@@ -120,6 +127,19 @@ def _prompts(sheet: Datasheet) -> Iterator[tuple[Value, ...]]:
                 )
 
 
+# Models that debate: few sessions have them.
+def _planned_debates(order: WritingOrder) -> list[WriterCalls]:
+    from pytest_judgesense.instruments.debate.generation import planned_debates
+
+    return planned_debates(order)
+
+
+def _written_debates(order: WritingOrder) -> WrittenItems:
+    from pytest_judgesense.instruments.debate.generation import written_debates
+
+    return written_debates(order)
+
+
 PAPER: Final = Paper(
     "debates",
     "JudgeBench for debates: which judge configuration is the most stable?",
@@ -135,4 +155,5 @@ PAPER: Final = Paper(
         for prompt in _PROMPTS
     ),
     tables,
+    writing=ItemWriting("debates", tuple(STYLES), _planned_debates, _written_debates),
 )

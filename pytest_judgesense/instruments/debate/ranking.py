@@ -52,7 +52,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.debate.estimators import (
     COMPONENTS,
     Tally,
@@ -77,7 +76,7 @@ from pytest_judgesense.instruments.debate.replies import holds_debates
 from pytest_judgesense.measures.cell import Cell, rate, unavailable
 from pytest_judgesense.stats.ranks import Standings, standings
 from pytest_judgesense.stats.redraw import drawn_counts
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Judgment, grouped
 
 RESAMPLES: Final = 1000
 BANDS: Final = {"repeat_flip_rate": (0.10, 0.30), "side_bias": (0.05, 0.15)}

@@ -34,7 +34,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components, rows_of
 from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK, SCORE_VARIANCE
 from pytest_judgesense.instruments.debate.ranking import (
@@ -50,6 +49,7 @@ from pytest_judgesense.instruments.leaderboard import pair_rows
 from pytest_judgesense.stats.krippendorff import krippendorff_alpha
 from pytest_judgesense.stats.paired import paired_t
 from pytest_judgesense.stats.ranks import Standings
+from pytest_judgesense.trial import grouped
 
 # How far the thresholds of the bands are moved, to show their influence.
 _MOVES: Final = {"repeat_flip_rate": (-0.05, 0.05), "side_bias": (-0.02, 0.02)}

@@ -21,11 +21,10 @@ from pytest_judgesense.instruments.debate.replies import (
 )
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind, ReplyForm
 from pytest_judgesense.suites.schema import Slug, SuiteForm
 from pytest_judgesense.suites.shortcuts import evidence, length
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, ReplyForm, Suite
 
 # The speeches of a debate, in their order.
 SPEECHES: Final = tuple(
@@ -33,6 +32,13 @@ SPEECHES: Final = tuple(
     for speech in ("constructive", "rebuttal", "summary")
     for side in ("pro", "con")
 )
+# How debaters may be told to argue, the usual style first.
+STYLES: Final = {
+    "analytical": "Argue by mechanism and consequence: name causes, trade-offs and conditions.",
+    "creative": "Argue by images, analogies and unexpected angles that still bear on the point.",
+    "persuasive": "Argue to win over an undecided listener: concrete, vivid and fair.",
+    "technical": "Argue by definitions, orders of magnitude and findings, and say what they show.",
+}
 
 # Names and numbers of the debater who brings most of them, over those of the one with the fewest.
 _MOST_DENSE: Final = 1.25

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytest_judgesense import figures as fig
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.sections import (
+    Board,
+    ComparedJudge,
+    Digits,
+    TableRows,
+    tables_named,
+)
 from pytest_judgesense.errors import printable
 from pytest_judgesense.instruments.leaderboard import brief_ranks, pair_words, ranks_text
-from pytest_judgesense.layout import columns, headed, indented
-from pytest_judgesense.sections import Board, ComparedJudge, Digits, TableRows, tables_named
+from pytest_judgesense.text.layout import columns, headed, indented
 
 _MOST_RANKS: Final = 20
 # The columns with their widths: the rank, the name, and numbers.

@@ -48,7 +48,6 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.errors import InternalError
 from pytest_judgesense.estimate import Anew, Estimate, Missing
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.ladder import measures as of
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.cell import (
@@ -68,7 +67,7 @@ from pytest_judgesense.measures.shared import ABSTAIN_RATE
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.detection import ceiling, censored_ends, clustered_d_prime, d_prime
 from pytest_judgesense.stats.threshold import detection_threshold
-from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, slot_of_content
+from pytest_judgesense.trial import ABSTAIN, TIE, Condition, Judgment, grouped, slot_of_content
 
 # The false preference, the terms of `order.decomposed`, and the rest.
 _EQUAL: Final = (

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from pytest_judgesense import figures as fig
-from pytest_judgesense.datasheet import Datasheet, JudgeSheet
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.datasheet import Datasheet, JudgeSheet
 from pytest_judgesense.estimate import Estimate, number_text
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
-from pytest_judgesense.shown_change import ShownChange, farthest
+from pytest_judgesense.text.shown_change import ShownChange, farthest
 
 _THRESHOLD: Final = 0.75
 _CENSORED: Final = {"left-censored": "<", "right-censored": ">"}

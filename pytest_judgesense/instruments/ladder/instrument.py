@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.ladder.checks import CRITERION_TRADEOFF
 from pytest_judgesense.instruments.ladder.estimators import (
     criterion_estimates,
@@ -25,7 +26,6 @@ from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import ORDER, REPLIES, SOFT
 from pytest_judgesense.registry import Instrument
-from pytest_judgesense.sections import Report, ReportSection
 
 INSTRUMENTS: Final = (
     Instrument(

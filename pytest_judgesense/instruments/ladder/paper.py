@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
-from pytest_judgesense.datasheet import Datasheet, JudgeSheet
+from pytest_judgesense.datasheets.datasheet import Datasheet, JudgeSheet
+from pytest_judgesense.datasheets.profile import sketch
+from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.ladder.words import WORDS as LADDER_WORDS
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.instruments.vacuum.words import WORDS as VACUUM_WORDS
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.profile import sketch
-from pytest_judgesense.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.trial import Condition
 
 _POOLED: Final[Condition] = {}

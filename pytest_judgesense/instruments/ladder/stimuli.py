@@ -33,11 +33,10 @@ from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.from_lines import with_elements
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.schema import Form, Slug, SuiteForm, two_candidates
 from pytest_judgesense.suites.shortcuts import in_one_alone
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, Suite
 from pytest_judgesense.trial import Condition
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.datasheets.profile import Estimates, Word, one_of, some, values
 from pytest_judgesense.instruments.ladder.measures import (
     POSITIONAL_FALSE_PREFERENCE,
     RAW_FALSE_PREFERENCE,
@@ -17,7 +18,6 @@ from pytest_judgesense.instruments.ladder.measures import (
     TARGET_SENSITIVITY,
 )
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
-from pytest_judgesense.profile import Estimates, Word, one_of, some, values
 
 _PREFERENCES: Final = (RAW_FALSE_PREFERENCE, STABLE_CROSS_SENSITIVITY, POSITIONAL_FALSE_PREFERENCE)
 _strong_dark: Final = some(DARK_CURRENT.name, lambda dark: dark >= 0.2)

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_judgesense.candidate_texts import CONTENT, SLOT, OpenNaming, naming_asked_for
 from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.files.candidate_texts import CONTENT, SLOT, OpenNaming, naming_asked_for
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment, Verdict

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from pytest_judgesense import figures as fig
-from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.sections import tables_named
-from pytest_judgesense.shown_change import ShownChange, farthest
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.sections import tables_named
+from pytest_judgesense.text.shown_change import ShownChange, farthest
 
 
 def _tasks(sheet: Datasheet) -> list[str]:

@@ -9,7 +9,6 @@ are read. What the words of two candidates name where these changed places is sa
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -17,7 +16,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Final, NamedTuple
 
-from pytest_judgesense.candidate_texts import (
+from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, listed, unknown_name
+from pytest_judgesense.files.candidate_texts import (
     CONTENT,
     SLOT,
     TextNaming,
@@ -25,8 +25,7 @@ from pytest_judgesense.candidate_texts import (
     difference,
     naming_of_texts,
 )
-from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, listed, unknown_name
-from pytest_judgesense.foreign_results import (
+from pytest_judgesense.files.foreign_results import (
     Imported,
     Row,
     field_of,
@@ -35,7 +34,8 @@ from pytest_judgesense.foreign_results import (
     slug,
     without_common_value,
 )
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.synonyms import candidates_among, column_of
 from pytest_judgesense.instruments.paraphrase.candidates import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
@@ -51,7 +51,6 @@ from pytest_judgesense.instruments.paraphrase.reshaping import joined, unlisted
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.synonyms import candidates_among, column_of
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -60,6 +59,7 @@ from pytest_judgesense.trial import (
     Verdict,
     as_whole,
     content_of_slot,
+    grouped,
     is_number,
     slot_of_content,
 )
@@ -69,7 +69,7 @@ _MOST_SHOWN: Final = 12
 _ANSWERS: Final = ("verdict", "label")
 
 
-def imported_table(options: Namespace) -> Imported:
+def imported_table(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import table`` reads."""
     return read_table(
         options.path,

@@ -7,9 +7,10 @@ have a word of their own.
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import TYPE_CHECKING, Final
 
+from pytest_judgesense.datasheets.profile import Estimates, Word, one_of, pooled, values
+from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.paraphrase import estimators, soft, tables
 from pytest_judgesense.instruments.paraphrase.estimators import estimates, flips
 from pytest_judgesense.instruments.paraphrase.figures import wording_figures
@@ -29,12 +30,11 @@ from pytest_judgesense.measures import rates
 from pytest_judgesense.measures.every_suite import ORDER, SOFT, WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import AGREEMENT, EXPECTED_AGREEMENT, REPEAT_FLIP_RATE
 from pytest_judgesense.measures.soft import doubtful, expected_agreement
-from pytest_judgesense.profile import Estimates, Word, one_of, pooled, values
 from pytest_judgesense.registry import Importer, Instrument
-from pytest_judgesense.sections import Report, ReportSection
 
 if TYPE_CHECKING:
-    from pytest_judgesense.foreign_results import Imported, ImportedSuite
+    from pytest_judgesense.files.foreign_results import Imported, ImportedSuite
+    from pytest_judgesense.files.import_options import ImportOptions
 
 
 def _degenerate(estimates: Estimates) -> bool:
@@ -52,43 +52,43 @@ def _stability(estimates: Estimates) -> str | None:
 
 
 # Foreign files: few sessions have any.
-def _imported_llmbar(options: Namespace) -> Imported | ImportedSuite:
+def _imported_llmbar(options: ImportOptions) -> Imported | ImportedSuite:
     from pytest_judgesense.instruments.paraphrase.results import imported_llmbar
 
     return imported_llmbar(options)
 
 
-def _imported_pairs(options: Namespace) -> Imported | ImportedSuite:
+def _imported_pairs(options: ImportOptions) -> Imported | ImportedSuite:
     from pytest_judgesense.instruments.paraphrase.judgesense import imported_pairs
 
     return imported_pairs(options)
 
 
-def _imported_games(options: Namespace) -> Imported | ImportedSuite:
+def _imported_games(options: ImportOptions) -> Imported | ImportedSuite:
     from pytest_judgesense.instruments.paraphrase.results import imported_games
 
     return imported_games(options)
 
 
-def _imported_table(options: Namespace) -> Imported | ImportedSuite:
+def _imported_table(options: ImportOptions) -> Imported | ImportedSuite:
     from pytest_judgesense.instruments.paraphrase.foreign_table import imported_table
 
     return imported_table(options)
 
 
-def _imported_inspect(options: Namespace) -> Imported | ImportedSuite:
+def _imported_inspect(options: ImportOptions) -> Imported | ImportedSuite:
     from pytest_judgesense.instruments.paraphrase.tools.inspect_logs import imported_inspect
 
     return imported_inspect(options)
 
 
-def _imported_promptfoo(options: Namespace) -> Imported | ImportedSuite:
+def _imported_promptfoo(options: ImportOptions) -> Imported | ImportedSuite:
     from pytest_judgesense.instruments.paraphrase.tools.promptfoo import imported_promptfoo
 
     return imported_promptfoo(options)
 
 
-def _imported_deepeval(options: Namespace) -> Imported | ImportedSuite:
+def _imported_deepeval(options: ImportOptions) -> Imported | ImportedSuite:
     from pytest_judgesense.instruments.paraphrase.tools.deepeval import imported_deepeval
 
     return imported_deepeval(options)

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import json
 import re
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,8 +35,8 @@ from types import NoneType
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.foreign_results import Imported, Row, left_out, once, read_rows, slug
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.foreign_results import Imported, Row, left_out, once, read_rows, slug
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
 from pytest_judgesense.suites.prompt_template import fill
 from pytest_judgesense.suites.space import DecisionSpace
@@ -53,6 +52,7 @@ from pytest_judgesense.trial import (
     Unparsed,
     Verdict,
     content_of_slot,
+    grouped,
 )
 
 PAIR_FIELDS: Final = (
@@ -586,7 +586,7 @@ def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
     return _Pairs(by_id, compared, inverted, frozenset(gone), notices)
 
 
-def imported_pairs(options: Namespace) -> Imported | PairFile:
+def imported_pairs(options: ImportOptions) -> Imported | PairFile:
     """The judgments that ``judgesense import judgesense`` reads: a decision log, or a pair file."""
     rows = all_rows(options.path)
     fields = set(rows[0].value) if rows else set[str]()

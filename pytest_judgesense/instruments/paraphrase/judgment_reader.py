@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.foreign_results import NO_VERDICT, Row, field_of, json_or_none, messages_of
+from pytest_judgesense.files.foreign_results import (
+    NO_VERDICT,
+    Row,
+    field_of,
+    json_or_none,
+    messages_of,
+)
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (

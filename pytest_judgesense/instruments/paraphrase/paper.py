@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from pytest_judgesense.datasheet import Datasheet, JudgeSheet, SuiteSheet, wall_clock_s
+from pytest_judgesense.datasheets.datasheet import Datasheet, JudgeSheet, SuiteSheet, wall_clock_s
+from pytest_judgesense.datasheets.figures import ends_of
+from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
+from pytest_judgesense.datasheets.sections import tables_named
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.figures import ends_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.published_design import Arm, Paper, Table, Value
-from pytest_judgesense.sections import tables_named
 
 _TASKS: Final = ("factuality", "coherence", "relevance", "preference")
 _ITEMS, _WORDINGS, _RUNS = 25, 5, 3

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.foreign_results import Row, field_of, read_rows
+from pytest_judgesense.files.foreign_results import Row, field_of, read_rows
 from pytest_judgesense.trial import as_whole
 
 

@@ -17,7 +17,6 @@ label names the sides of the first game. A pair becomes an item, a game a presen
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from types import NoneType
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, unknown_name
-from pytest_judgesense.foreign_results import (
+from pytest_judgesense.files.foreign_results import (
     NO_VERDICT,
     Imported,
     Row,
@@ -36,7 +35,7 @@ from pytest_judgesense.foreign_results import (
     read_rows,
     slug,
 )
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
@@ -49,6 +48,7 @@ from pytest_judgesense.trial import (
     Unparsed,
     Verdict,
     content_of_slot,
+    grouped,
     slot_of_content,
 )
 
@@ -78,7 +78,7 @@ def all_rows(path: Path) -> list[Row]:
     return [row for file in files for row in read_rows(file)]
 
 
-def imported_llmbar(options: Namespace) -> Imported:
+def imported_llmbar(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import llmbar`` reads."""
     judgments = read_llmbar(options.path, reparse=options.reparse, variants=options.variant)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
@@ -174,7 +174,7 @@ def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bo
     return Judgment(trial, judge, outcome, reply=text)
 
 
-def imported_games(options: Namespace) -> Imported:
+def imported_games(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import games`` reads."""
     return read_games(all_rows(options.path), options.suite or options.path.stem)
 

@@ -15,12 +15,11 @@ from functools import partial
 from typing import Any
 
 from pytest_judgesense.estimate import Estimate
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.estimators import paraphrase_pairs
 from pytest_judgesense.instruments.paraphrase.measures import SOFT_JSS
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.soft import any_probabilities, meant, soft_rate, unlike, variation
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Judgment, grouped
 
 _NOTHING = "fewer than two templates were run on one item"
 

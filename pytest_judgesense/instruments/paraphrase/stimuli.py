@@ -8,10 +8,9 @@ from typing import Final
 from pytest_judgesense.instruments.paraphrase.measures import OF_WORDINGS
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.from_lines import plain_items
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import MARKS, are_fixed, prompts_of
 from pytest_judgesense.suites.schema import ContentItem, PairItem
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, Suite
 
 
 def _twins(suite: Suite) -> Iterator[LintFinding]:

@@ -28,11 +28,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pytest_judgesense.datasheets.sections import Beside, Estimates, TableRows
 from pytest_judgesense.estimate import Clustered, Estimate, Interval, find_estimate, number_text
 from pytest_judgesense.instruments.paraphrase.estimators import VerdictCodes, pair_positions
 from pytest_judgesense.instruments.paraphrase.estimators import flips as contradictions
 from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell
-from pytest_judgesense.sections import Beside, Estimates, TableRows
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.suites.suite import Suite, template_pairs
 from pytest_judgesense.trial import Judgment

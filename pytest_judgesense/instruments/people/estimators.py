@@ -28,10 +28,10 @@ from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
-from pytest_judgesense.shown_change import ShownChange
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.inputs import NotEstimable
+from pytest_judgesense.text.shown_change import ShownChange
 from pytest_judgesense.trial import Condition
 
 NO_LABEL: Final = "people label no item with a majority"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pytest_judgesense import figures as fig
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.sections import TableRow, tables_named
 from pytest_judgesense.instruments.people.tables import bias_of, table_of_rates
-from pytest_judgesense.sections import TableRow, tables_named
-from pytest_judgesense.shown_change import farthest
+from pytest_judgesense.text.shown_change import farthest
 
 CORRECTED: Final = "corrected_rates"
 _ALONE: Final = 0.22

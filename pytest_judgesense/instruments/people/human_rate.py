@@ -40,10 +40,10 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
     unavailable,
 )
-from pytest_judgesense.shown_change import ShownChange
 from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, paired_difference
 from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
 from pytest_judgesense.suites.people import skipped_words
+from pytest_judgesense.text.shown_change import ShownChange
 from pytest_judgesense.trial import SYSTEM, Condition
 
 if TYPE_CHECKING:  # few suites have labels of people

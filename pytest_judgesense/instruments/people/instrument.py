@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.datasheets.profile import Word, any_above, some
+from pytest_judgesense.datasheets.sections import JudgeComparison, Report, ReportSection
 from pytest_judgesense.instruments.people import ceiling, estimators, human_rate, measures, tables
 from pytest_judgesense.instruments.people.figures import CORRECTED, rate_figures
 from pytest_judgesense.instruments.people.finders import unlike_people
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.profile import Word, any_above, some
 from pytest_judgesense.registry import Instrument
-from pytest_judgesense.sections import JudgeComparison, Report, ReportSection
 
 # It has no suites of its own.
 INSTRUMENTS: Final[tuple[Instrument, ...]] = ()

@@ -8,6 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from pytest_judgesense.datasheets.sections import (
+    Board,
+    ComparedJudge,
+    Estimates,
+    TableRow,
+    TableRows,
+)
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments import leaderboard
 from pytest_judgesense.instruments.people import measures as of
@@ -16,12 +23,11 @@ from pytest_judgesense.instruments.people.targets import Target, targets
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
 from pytest_judgesense.measures.label_errors import label_error_row, without_errors_brief
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.sections import Board, ComparedJudge, Estimates, TableRow, TableRows
-from pytest_judgesense.shown_change import ShownChange
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.suites.people import skipped_words
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.shown_change import ShownChange
 from pytest_judgesense.trial import LABEL
 
 STANDING: Final = "people_standing"

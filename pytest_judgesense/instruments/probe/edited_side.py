@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.stats.placebo import side_to_edit
-from pytest_judgesense.trial import Judgment, Trial
+from pytest_judgesense.trial import Judgment, Trial, grouped
 
 ASKED: Final = "asked"
 _SIDES: Final = ("1", "2")

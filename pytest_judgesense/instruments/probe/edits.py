@@ -18,7 +18,8 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.files import read_text
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.instruments.probe.versions import (
     FAMILY,
     NAMES,
@@ -27,7 +28,6 @@ from pytest_judgesense.instruments.probe.versions import (
     VERSIONS,
     Version,
 )
-from pytest_judgesense.limits import toml_value
 from pytest_judgesense.suites.schema import Form, Number, Slug
 from pytest_judgesense.suites.stimuli import not_of_the_form
 

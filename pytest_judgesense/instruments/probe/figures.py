@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from pytest_judgesense import figures as fig
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.sections import TableRows, tables_named
 from pytest_judgesense.instruments.probe.tables import PROBES
-from pytest_judgesense.sections import TableRows, tables_named
-from pytest_judgesense.shown_change import ShownChange, farthest
+from pytest_judgesense.text.shown_change import ShownChange, farthest
 
 _APART: Final = 0.24
 

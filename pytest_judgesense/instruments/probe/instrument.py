@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.datasheets.profile import Estimates, Word, pooled
+from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.probe import estimators, finders, tables
 from pytest_judgesense.instruments.probe.figures import probe_figures
 from pytest_judgesense.instruments.probe.measures import (
@@ -22,9 +24,7 @@ from pytest_judgesense.instruments.probe.simulated import judge_edited
 from pytest_judgesense.instruments.probe.stimuli import PROBE
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import REPLIES
-from pytest_judgesense.profile import Estimates, Word, pooled
 from pytest_judgesense.registry import Instrument
-from pytest_judgesense.sections import Report, ReportSection
 
 
 def _moved_by(probe: str) -> Word:

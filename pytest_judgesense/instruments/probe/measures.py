@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
-from pytest_judgesense.shown_change import ShownChange
+from pytest_judgesense.text.shown_change import ShownChange
 
 # Flags of estimates.
 FOUND: Final = "an effect (p < .05 over all probes, Holm)"

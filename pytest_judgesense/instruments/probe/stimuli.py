@@ -38,21 +38,22 @@ from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import (
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.rules import DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS
+from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.suites.suite import (
     Kind,
     Material,
     ParsedReply,
     Question,
     ReplyForm,
     Settling,
+    Suite,
+    derived,
     one_question,
 )
-from pytest_judgesense.suites.prompt_template import placeholders
-from pytest_judgesense.suites.rules import DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS
-from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
-from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite, derived
 from pytest_judgesense.trial import Condition, Judgment, Trial
 
 if TYPE_CHECKING:

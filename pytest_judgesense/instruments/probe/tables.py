@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from pytest_judgesense.datasheets.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.estimate import compact
 from pytest_judgesense.instruments.probe.readings import ALPHA, ProbeResult, readings
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Estimates, TableRow, TableRows
-from pytest_judgesense.shown_change import ends_text
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.shown_change import ends_text
 
 PROBES: Final = "probes"
 _HEADS: Final = ("probe", "effect", "95% clustered", "placebo", "edited", "control", "p (Holm)")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pytest_judgesense import figures as fig
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.sections import TableRow, tables_named
 from pytest_judgesense.estimate import compact
 from pytest_judgesense.instruments.rubric.generosity import BESIDE, LEVELS
 from pytest_judgesense.instruments.rubric.grades import OVERALL
-from pytest_judgesense.sections import TableRow, tables_named
-from pytest_judgesense.shown_change import ShownChange, farthest
+from pytest_judgesense.text.shown_change import ShownChange, farthest
 
 # Criteria whose curves can be told from one another.
 _MOST_CURVES: Final = 6

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.paraphrase.estimators import flips as differing
 from pytest_judgesense.instruments.rubric.grades import (
     APART,
@@ -32,6 +31,7 @@ from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.measures.evidence import repeats as differing_repeats
 from pytest_judgesense.measures.rates import disagree
+from pytest_judgesense.trial import grouped
 
 # Of each end of a scale on which no single reply is at fault.
 _AT_EACH_END = 10

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed
-from pytest_judgesense.foreign_results import (
+from pytest_judgesense.files.foreign_results import (
     Imported,
     Row,
     columns_named,
@@ -26,6 +25,8 @@ from pytest_judgesense.foreign_results import (
     read_rows,
     slug,
 )
+from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
@@ -41,7 +42,6 @@ from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.replies import grade_of
 from pytest_judgesense.suites.shortcuts import length
 from pytest_judgesense.suites.space import position, whole_scale
-from pytest_judgesense.synonyms import column_of
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -59,7 +59,7 @@ _VERDICTS: Final = ("verdict", "label", "order")  # of tables without grades by 
 _SHOWN_TEXT: Final = "field.output"
 
 
-def imported_grades(options: Namespace) -> Imported:
+def imported_grades(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import table --grades`` reads."""
     return read_grades(
         options.path,

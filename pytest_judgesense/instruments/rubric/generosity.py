@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_judgesense.datasheets.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments.rubric.grades import (
     OVERALL,
@@ -26,7 +27,6 @@ from pytest_judgesense.instruments.rubric.grades import (
 from pytest_judgesense.instruments.rubric.measures import HUMAN_BIAS
 from pytest_judgesense.instruments.rubric.people import Compared, beside_people
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.stats.clustered import clustered_mean, clustered_proportion
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import is_number

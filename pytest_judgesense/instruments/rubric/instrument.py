@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pytest_judgesense.datasheets.profile import Word, any_above, some
+from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.paraphrase.measures import FLIP_RATE, JSS, KAPPA
 from pytest_judgesense.instruments.paraphrase.tables import beside_the_rank
 from pytest_judgesense.instruments.rubric import (
@@ -29,17 +31,14 @@ from pytest_judgesense.instruments.rubric.stimuli import OUTPUT, RUBRIC
 from pytest_judgesense.measures.definition import Evidence, Measure
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE
-from pytest_judgesense.profile import Word, any_above, some
 from pytest_judgesense.registry import FirstCheck, FirstSuite, Importer, Instrument
-from pytest_judgesense.sections import Report, ReportSection
 
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from pytest_judgesense.files.foreign_results import Imported
+    from pytest_judgesense.files.import_options import ImportOptions
 
-    from pytest_judgesense.foreign_results import Imported
 
-
-def _imported_grades(options: Namespace) -> Imported:
+def _imported_grades(options: ImportOptions) -> Imported:
     from pytest_judgesense.instruments.rubric.foreign_grades import imported_grades
 
     return imported_grades(options)

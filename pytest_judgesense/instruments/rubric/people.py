@@ -51,7 +51,6 @@ from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.measures.rates import agreement as agreements
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.shown_change import ShownChange
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
 from pytest_judgesense.stats.clustered import (
     clustered_mean,
@@ -59,6 +58,7 @@ from pytest_judgesense.stats.clustered import (
 )
 from pytest_judgesense.stats.correlation import dense_ranks, partial_spearman, spearman
 from pytest_judgesense.stats.inputs import cluster_codes
+from pytest_judgesense.text.shown_change import ShownChange
 from pytest_judgesense.trial import Condition
 
 _Floats = NDArray[np.float64]

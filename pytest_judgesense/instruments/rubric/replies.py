@@ -32,8 +32,8 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from pytest_judgesense.replies.formal import stated_objects
-from pytest_judgesense.suites.kind import ParsedReply, ReplyForm
 from pytest_judgesense.suites.space import DecisionSpace, object_schema
+from pytest_judgesense.suites.suite import ParsedReply, ReplyForm
 from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number
 
 _AROUND: Final = frozenset({"scores", "grades", "ratings", "criteria"})

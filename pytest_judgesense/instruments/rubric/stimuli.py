@@ -22,13 +22,12 @@ from pytest_judgesense.instruments.rubric.measures import ORDINAL, PASS_MARK_FLI
 from pytest_judgesense.instruments.rubric.replies import grade_of, reply_form
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import Slug, SuiteForm
 from pytest_judgesense.suites.shortcuts import FEWEST_ITEMS, length
 from pytest_judgesense.suites.space import position
 from pytest_judgesense.suites.stimuli import Misfit, Stimuli, stated_id, text_of
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, Suite
 
 # Rank correlation of length and human grade from which length is a way to the grades.
 _MOST_LENGTH: Final = 0.3

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from pytest_judgesense.datasheets.sections import Estimates, TableRows
 from pytest_judgesense.estimate import find_estimate, number_text
 from pytest_judgesense.instruments.rubric.grades import parts, scores
 from pytest_judgesense.instruments.rubric.halo import criterion_pairs
 from pytest_judgesense.instruments.rubric.separability import system_pairs
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Estimates, TableRows
 from pytest_judgesense.suites.suite import Suite
 
 _SHOWN_PAIRS = 10

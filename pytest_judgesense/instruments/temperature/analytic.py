@@ -44,15 +44,14 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pytest_judgesense.datasheets.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.estimate import number_text
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.soft import LabelProbabilities, has_probabilities, right_verdict
-from pytest_judgesense.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Judgment, grouped
 
 _Asked: TypeAlias = tuple[str, str, str]
 

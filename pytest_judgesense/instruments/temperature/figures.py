@@ -8,13 +8,13 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
-from pytest_judgesense import figures as fig
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.errors import printable
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.temperature.effects import PAPER
-from pytest_judgesense.sections import TableRow, TableRows, tables_named
-from pytest_judgesense.shown_change import ShownChange, farthest
+from pytest_judgesense.text.shown_change import ShownChange, farthest
+from pytest_judgesense.trial import grouped
 
 _MOST_EFFECTS: Final = 24
 _OUTCOMES: Final = ("agreement", "consistency", "error_rate")

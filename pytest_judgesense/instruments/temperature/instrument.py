@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from pytest_judgesense.datasheets.sections import JudgeComparison, Report, ReportSection
 from pytest_judgesense.instruments.temperature import (
     analytic,
     checks,
@@ -22,7 +23,6 @@ from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.evidence import not_right
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.registry import Instrument
-from pytest_judgesense.sections import JudgeComparison, Report, ReportSection
 
 INSTRUMENTS: Final = (
     Instrument(

@@ -9,7 +9,7 @@ from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure, alone
 from pytest_judgesense.measures.evidence import missed, not_right, repeats, unparsed
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.shown_change import ShownChange
+from pytest_judgesense.text.shown_change import ShownChange
 
 _NOT_RIGHT: Final = Evidence("replies that are not the label", not_right)
 

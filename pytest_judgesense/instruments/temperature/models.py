@@ -26,6 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pytest_judgesense.datasheets.sections import Board, ComparedJudge, Digits, TableRow, TableRows
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.instruments.temperature.analytic import share_row
@@ -48,9 +49,8 @@ from pytest_judgesense.instruments.temperature.sweep import (
     sweep_of,
 )
 from pytest_judgesense.instruments.temperature.tables import effects_lines, moderation_lines
-from pytest_judgesense.layout import indented
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.sections import Board, ComparedJudge, Digits, TableRow, TableRows
+from pytest_judgesense.text.layout import indented
 
 _TEMPERATURE: Final = "temperature"
 _COLUMNS: Final = 9  # of a series; the last two only where a form is prescribed

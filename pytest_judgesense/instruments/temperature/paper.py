@@ -16,15 +16,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from pytest_judgesense import figures as fig
-from pytest_judgesense.datasheet import Datasheet
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.datasheets import figures as fig
+from pytest_judgesense.datasheets.datasheet import Datasheet
+from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
+from pytest_judgesense.datasheets.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.instruments.temperature.effects import ALL, paper_effects
 from pytest_judgesense.instruments.temperature.effects import PAPER as METHOD
 from pytest_judgesense.instruments.temperature.models import material_of, pooled
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.published_design import Arm, Paper, Table, Value
-from pytest_judgesense.sections import TableRow, TableRows, tables_named
+from pytest_judgesense.trial import grouped
 
 _ITEMS, _TEMPERATURES, _RUNS = 88, 6, 10
 _TRIALS: Final = _ITEMS * _TEMPERATURES * _RUNS

@@ -17,13 +17,19 @@ from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.from_lines import ELEMENTS, with_elements
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.kind import Kind, ParsedReply, Question, ReplyForm, one_question
 from pytest_judgesense.suites.rules import hidden
 from pytest_judgesense.suites.schema import PairItem, Slug, SuiteForm, two_candidates
 from pytest_judgesense.suites.shortcuts import facts
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import (
+    Kind,
+    ParsedReply,
+    Question,
+    ReplyForm,
+    Suite,
+    one_question,
+)
 from pytest_judgesense.trial import TIE, JudgmentOutcome, Trial, Unparsed, Verdict
 
 

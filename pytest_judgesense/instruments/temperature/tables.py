@@ -42,9 +42,8 @@ from typing import Final
 
 import numpy as np
 
-from pytest_judgesense import sections
+from pytest_judgesense.datasheets import sections
 from pytest_judgesense.estimate import Estimate, number_text
-from pytest_judgesense.grouping import grouped
 from pytest_judgesense.instruments.temperature.effects import (
     ALL,
     PAPER,
@@ -75,9 +74,9 @@ from pytest_judgesense.instruments.temperature.sweep import (
 )
 from pytest_judgesense.instruments.temperature.votes import vote_contrasts
 from pytest_judgesense.measures.cell import Cell, once_a_cell
-from pytest_judgesense.shown_change import ShownChange, ends_text
 from pytest_judgesense.stats.inputs import compact_codes
-from pytest_judgesense.trial import TIE
+from pytest_judgesense.text.shown_change import ShownChange, ends_text
+from pytest_judgesense.trial import TIE, grouped
 
 _REASONS: Final = 20  # of a temperature; the rest is summed up
 _COLUMNS: Final = {

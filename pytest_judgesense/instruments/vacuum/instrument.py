@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.datasheets.sections import Report
 from pytest_judgesense.instruments.vacuum import estimators, soft
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT, SOFT_DARK_CURRENT
 from pytest_judgesense.instruments.vacuum.stimuli import VACUUM
@@ -13,7 +14,6 @@ from pytest_judgesense.measures.every_suite import ORDER, REPLIES, SOFT
 from pytest_judgesense.measures.evidence import prefers
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, TIE_RATE
 from pytest_judgesense.registry import Instrument
-from pytest_judgesense.sections import Report
 
 INSTRUMENTS: Final = (
     Instrument(

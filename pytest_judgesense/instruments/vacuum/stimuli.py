@@ -7,10 +7,9 @@ from typing import Final
 
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.from_lines import plain_items
-from pytest_judgesense.suites.kind import Kind
 from pytest_judgesense.suites.rules import IDENTICAL_SIDES, same_sides
 from pytest_judgesense.suites.schema import PairItem, two_candidates
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, Suite
 
 
 def _no_vacuum(suite: Suite) -> Iterator[LintFinding]:

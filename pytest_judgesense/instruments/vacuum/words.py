@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.datasheets.profile import Word, some
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
-from pytest_judgesense.profile import Word, some
 
 WORDS: Final = (
     Word("vacuum-clean", some(DARK_CURRENT.name, lambda dark: dark <= 0.05)),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import JudgeError, unknown_name
-from pytest_judgesense.files import open_bytes
+from pytest_judgesense.files.opening import open_bytes
 
 
 class Model(NamedTuple):
@@ -132,7 +132,7 @@ def file_of(model: str) -> Path:
                 f"the model {model} is not there",
                 found=f"no file {path.absolute()}",
                 expected="a GGUF file; a relative path begins at the working folder",
-                remedy="fix the path, or take a model by its name: judgesense models list",
+                remedy="fix the path, or take a model by its name: judgesense serve --list",
             )
         return path
     listed = MODELS[name]
@@ -141,14 +141,14 @@ def file_of(model: str) -> Path:
             f"the model {name} is not on this machine",
             found=f"no file {listed.path}",
             expected=f"{listed.title} ({listed.quantisation}, {listed.bytes / 1e6:.0f} MB)",
-            remedy=f"judgesense models get {name}",
+            remedy=f"judgesense serve --get {name}",
         )
     if fault := fault_of(listed, listed.path):
         raise JudgeError(
             f"the file of the model {name} is another one",
             found=f"{listed.path}: {fault}",
             expected=f"{listed.bytes} bytes, SHA-256 {listed.sha256}",
-            remedy=f"remove it, then: judgesense models get {name}",
+            remedy=f"remove it, then: judgesense serve --get {name}",
         )
     return listed.path
 

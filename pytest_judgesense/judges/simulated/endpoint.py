@@ -213,9 +213,11 @@ class EmbeddedServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(find: Callable[[str], Observer] = observer_named) -> Iterator[EmbeddedServer]:
-    """The embedded judge served from a thread, ended on leaving the block."""
-    server = EmbeddedServer(find=find)
+def serving(
+    find: Callable[[str], Observer] = observer_named, port: int = 0, *, totals: bool = False
+) -> Iterator[EmbeddedServer]:
+    """The embedded judge served from a thread, ended on leaving the block; see `EmbeddedServer`."""
+    server = EmbeddedServer(port, find, totals=totals)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:

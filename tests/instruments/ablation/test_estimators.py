@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from pytest_judgesense.datasheets.profile import sketch
 from pytest_judgesense.instruments.ablation import tables
 from pytest_judgesense.instruments.ablation.estimators import NOTHING, left_out
 from pytest_judgesense.instruments.ablation.stimuli import LeftOutTogether
 from pytest_judgesense.instruments.ablation.words import WORDS
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.profile import sketch
 from pytest_judgesense.trial import Design
 from tests.measures.building import cell, estimate, judgment
 
@@ -163,7 +163,7 @@ def test_the_lines_say_what_each_sentence_does_and_what_to_do() -> None:
     assert lines[-3:] == [
         (
             "this sentence (s01) does nothing alone that 10 items notice; not asked together: keep "
-            "it until `judgesense ablate --judge-mode record` has left it out"
+            "it until `judgesense why SUITE --leave-out --judge-mode record` has left it out"
         ),
         "this sentence (s02) moves verdicts: reword with care",
         "this sentence (s03) holds the form of a reply: keep it, or ask for structured output",

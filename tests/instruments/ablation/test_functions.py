@@ -74,8 +74,9 @@ def declare(folder: Path, function: str) -> None:
     project.declare(folder, table)
 
 
-def ablate(folder: Path, *more: str) -> tuple[int, str, str]:
-    done = processes.run("judgesense", "ablate", "mine", "texts.suite.toml", *more, cwd=folder)
+def leave_out(folder: Path, *more: str) -> tuple[int, str, str]:
+    words = ("why", "texts.suite.toml", "--leave-out", *more)
+    done = processes.run("judgesense", *words, cwd=folder)
     return done.returncode, " ".join(done.stdout.split()), " ".join(done.stderr.split())
 
 
@@ -96,7 +97,7 @@ def test_a_functions_prompt_is_taken_apart_recorded_and_replayed(
 ) -> None:
     declare(folder, function)
     if function in ("own", "with_sdk"):
-        code, _, error = ablate(folder, *RECORD)
+        code, _, error = leave_out(folder, *RECORD)
         assert code == 2
         assert "is in its own code, and is not known" in error
         command = "judgesense record texts.suite.toml --judge-name mine"
@@ -104,7 +105,7 @@ def test_a_functions_prompt_is_taken_apart_recorded_and_replayed(
         assert processes.run(*command.split(), cwd=folder).returncode == 0
         assert len(server.asked) == N
         server.forget()
-    code, shown, error = ablate(folder, *RECORD)
+    code, shown, error = leave_out(folder, *RECORD)
     assert code == 0, error
     # A function of the template is given no system prompt: its sentences do nothing.
     # Two sentences a second time, and three times without the two others.
@@ -113,7 +114,7 @@ def test_a_functions_prompt_is_taken_apart_recorded_and_replayed(
     assert "s04 | Reply YES or NO. | holds the form: 100% unparsed without it" in shown
     assert "s02 | Be kind. | no effect noticed" in shown
     server.close()
-    code, replayed, error = ablate(folder)
+    code, replayed, error = leave_out(folder)
     assert code == 0, error
     tail = "of 4 sentences noticed"
     assert replayed.partition(tail)[2] == shown.partition(tail)[2]
@@ -128,7 +129,7 @@ def test_a_suite_file_names_the_command_to_a_function_with_its_own_prompt(
     words = " ".join(done.stdout.split())
     assert "that of judge 'mine' is in its own code" in words
     assert "own(text), the same call for each of them" in words
-    assert "judgesense ablate mine texts" in words
+    assert "judgesense why texts --leave-out --judge-name mine" in words
     assert server.asked == []
 
 
@@ -146,7 +147,7 @@ def test_a_prompt_that_no_request_shows_is_refused(
     recorded = ("record", "texts.suite.toml", "--judge-name", "mine")
     assert processes.run("judgesense", *recorded, cwd=folder).returncode == 0
     asked = len(server.asked)
-    code, _, told = ablate(folder, *RECORD)
+    code, _, told = leave_out(folder, *RECORD)
     assert code == 2
     assert error in told
     assert "give it a parameter template" in told

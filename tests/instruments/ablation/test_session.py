@@ -44,7 +44,7 @@ def test_a_suite_is_recorded_checked_and_replayed(
     scores = [of for of in sheet["measures"] if of["measure"] == "mutation_score"]
     assert [(of["value"], of["n"]) for of in scores] == [(0.5, 4)]
     # The interval of the score is one of tests, and of one reply there is no noise.
-    words = ("power", "sentences.suite.toml", "--judge-name", "mine")
+    words = ("plan", "sentences.suite.toml", "--judge-name", "mine")
     power = processes.run("judgesense", *words, cwd=pytester.path)
     assert power.returncode == 0, power.stderr
     assert "mutation_score is no share over clusters" in power.stdout

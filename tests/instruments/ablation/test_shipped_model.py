@@ -9,12 +9,14 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 
+WORDS = ("why", "coherence", "--leave-out", "--items", "9", "--judge-name")
+
 
 def test_a_small_model_does_not_go_by_the_levels_of_a_rubric(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["ablate", "smollm2-135m", "coherence", "--items", "9", "-o", "x.json"]) == 0
+    assert main([*WORDS, "smollm2-135m", "-o", "x.json"]) == 0
     words = " ".join(capsys.readouterr().out.split())
     # Every text gets a 1, by all six replies; without the last sentence four of nine do not.
     assert "1 of 9 sentences noticed on 9 items" in words
@@ -34,7 +36,7 @@ def test_a_larger_one_goes_by_the_task_and_the_best_level_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["ablate", "qwen2.5-coder-0.5b", "coherence", "--items", "9"]) == 0
+    assert main([*WORDS, "qwen2.5-coder-0.5b"]) == 0
     words = " ".join(capsys.readouterr().out.split())
     assert "2 of 9 sentences noticed on 9 items" in words
     assert "two replies to it differ in 0% of pairs" in words

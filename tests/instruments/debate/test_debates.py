@@ -79,7 +79,7 @@ def logged(cells: tuple[Cell, ...]) -> None:
 
 def exported_and_read_back() -> Mapping[str, bytes]:
     """The export of the log; read back, as debates and as results, it gives the same bytes."""
-    suite = ["--suite", "mine/mine.suite.toml"]
+    suite = ["--judge-suite", "mine/mine.suite.toml"]
     assert main(["report", "log.jsonl", "--export", "judgebench=out", *suite]) == 0
     assert main(["import", "debates", "out", "-o", "again/mine.suite.toml"]) == 0
     again = [Path("again", file.name) for file in sorted(Path("mine").iterdir())]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.datasheets.profile import sketch
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.debate.estimators import (
     WEIGHTS,
@@ -19,7 +20,6 @@ from pytest_judgesense.instruments.debate.estimators import (
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.profile import sketch
 from pytest_judgesense.trial import Design, Judgment
 from tests.checks.known import declare_check
 from tests.measures.building import cell, debate_detail, estimate, judgment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_judgesense import read_datasheet
+from pytest_judgesense import datasheet_of
 from pytest_judgesense.instruments.debate.paper import PAPER
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.log import log_lines
@@ -37,7 +37,7 @@ def test_configurations_prompts_and_models_have_a_table_each(tmp_path: Path) -> 
     log = tmp_path / "log.jsonl"
     lines = (line for line in log_lines(judgments, DEBATES))
     log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    sheet = read_datasheet(log)
+    sheet = datasheet_of(log)
     found = {table.name: table for table in PAPER.tables(sheet, sheet.cells)}
     # Flips k = 0, 2 and 4 of 20 debates; CON gains a run of 60 by each: 3 k / 20 + 2 k / 60.
     assert [row[:1] + row[4:] for row in found["configurations"].texts()] == [

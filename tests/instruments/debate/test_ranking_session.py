@@ -62,7 +62,7 @@ def test_datasheets_of_single_judges_are_joined_to_the_ranking_of_all(
         alone = ["--judge-suite", "debate", "--judge-name", f"embedded:{name}"]
         forked(pytester, *alone, "--judge-datasheet", f"{name}.json")
     forked(pytester, *DEBATE, "--judge-datasheet", "both.json")
-    merged = ("merge", "clean.json", "mixed.json", "-o", "all.json")
+    merged = ("recordings", "join", "clean.json", "mixed.json", "-o", "all.json")
     assert processes.run("judgesense", *merged, cwd=pytester.path).returncode == 0
     one, other = (json.loads((pytester.path / f"{n}.json").read_text()) for n in ("all", "both"))
     assert [j["analyses"] for j in one["judges"]] == [j["analyses"] for j in other["judges"]]

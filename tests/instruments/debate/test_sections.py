@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_judgesense.figures import Head
+from pytest_judgesense.datasheets.figures import Head
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.debate.tables import _ranks
 from pytest_judgesense.report.markdown import markdown

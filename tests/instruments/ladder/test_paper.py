@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense import read_datasheet
+from pytest_judgesense import datasheet_of
+from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.instruments.ladder.paper import PAPER
-from pytest_judgesense.published_design import Table
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import LADDER, both_orders
@@ -68,7 +68,7 @@ def tables() -> dict[str, Table]:
         path = Path(folder, "log.jsonl")
         lines = (line for judgments, design in logs for line in log_lines(judgments, design))
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        sheet = read_datasheet(path)
+        sheet = datasheet_of(path)
     return {table.name: table for table in PAPER.tables(sheet, sheet.cells)}
 
 

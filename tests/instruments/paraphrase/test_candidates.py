@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import find_estimate
-from pytest_judgesense.foreign_results import Imported
+from pytest_judgesense.files.foreign_results import Imported
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.log import log_line
+from pytest_judgesense.report.logged_cells import cells_of_logs
 
 # The better candidate of each of 24 items: half of them the first, in no order that matters.
 BETTER = "112212211221121212212211"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.foreign_results import Imported
+from pytest_judgesense.files.foreign_results import Imported
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.trial import LABEL, Judgment, Unparsed
 from tests.foreign import write_rows

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.foreign_results import Imported, read_rows
+from pytest_judgesense.files.foreign_results import Imported, read_rows
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.instruments.paraphrase.judgesense import read_decisions
 from pytest_judgesense.instruments.paraphrase.results import read_games
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.log import log_line
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.trial import Failed, Unparsed, Usage
 from tests.foreign import decision_row, game_row, pair_rows, write_rows
 

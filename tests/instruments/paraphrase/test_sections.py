@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.datasheet import setting_notices
+from pytest_judgesense.datasheets.datasheet import setting_notices
 from pytest_judgesense.instruments.paraphrase.instrument import REPORT
 from pytest_judgesense.instruments.paraphrase.tables import tier_of
 from pytest_judgesense.measures.cell import Cell

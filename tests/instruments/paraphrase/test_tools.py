@@ -11,7 +11,6 @@ import json
 import struct
 import time
 import zlib
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -21,35 +20,21 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
-from pytest_judgesense.foreign_results import Imported
+from pytest_judgesense.files.foreign_results import Imported
+from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.limits import VARIABLE
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
 from pytest_judgesense.instruments.paraphrase.tools.graded import Graded, _replicates
-from pytest_judgesense.limits import VARIABLE
 from pytest_judgesense.report.log import log_line, read_log
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict
 
 DATA = Path(__file__).parents[2] / "data" / "tools"
 
 
-def options(path: Path, **more: Any) -> Namespace:
-    """What the command line gives, where nothing is said."""
-    none = dict.fromkeys(("judge", "suite", "cluster", "order", "label", "scale", "threshold"))
-    return Namespace(
-        **{
-            "path": path,
-            "map": [],
-            "value": [],
-            "names": [],
-            "labels": None,
-            "replicate": None,
-            "lists": [],
-            "join": None,
-            "scorer": [],
-            **none,
-            **more,
-        }
-    )
+def options(path: Path, **more: Any) -> ImportOptions:
+    """What the command line gives, where nothing else is said."""
+    return ImportOptions(path, **more)
 
 
 def read(kind: str, path: Path, **more: Any) -> Imported:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense import read_datasheet
+from pytest_judgesense import datasheet_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests.plugin.project import forked
 
@@ -85,7 +85,7 @@ def test_a_biased_rate_is_named_on_the_first_screen_and_fails_its_check(
     line = json.loads((project.path / "s.jsonl").read_text("utf-8").splitlines()[0])
     assert line["people"] == {"label": {"anna": "1", "ben": "1"}}
     assert line["design"]["labelled"] == "random"
-    again = read_datasheet(project.path / "s.jsonl")
+    again = datasheet_of(project.path / "s.jsonl")
     told = {
         (e["measure"], str(e["condition"])): e["value"] for e in estimates(project.path / "s.json")
     }

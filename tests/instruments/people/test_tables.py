@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet
-from pytest_judgesense.figures import Figure
+from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet
+from pytest_judgesense.datasheets.figures import Figure
+from pytest_judgesense.datasheets.sections import TableRows
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.people.figures import rate_figures
 from pytest_judgesense.instruments.people.tables import corrected_lines, rate_notices
@@ -17,7 +18,6 @@ from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.terminal import pooled_lines
 from pytest_judgesense.report.view import view_of
-from pytest_judgesense.sections import TableRows
 from pytest_judgesense.trial import Judgment
 from tests.claims import PARAMETERS, Ends
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_judgesense import measure
 from pytest_judgesense.cassettes.storage import read_exchanges
-from pytest_judgesense.datasheet import Datasheet
+from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.judges.judge_table import declared_judge
 from tests.instruments.probe.probing import (
@@ -205,7 +205,7 @@ def test_a_session_says_what_moves_the_judge_and_its_log_says_the_same(
     assert "open to injection" in text
     assert "p0.injection-placebo" in text
     # The log holds what the numbers are made of, the edited side included.
-    report = run("judgesense", "report", "s.jsonl", "--datasheet", "again.json", cwd=project.path)
+    report = run("judgesense", "report", "s.jsonl", "-o", "again.json", cwd=project.path)
     assert report.returncode == 0, report.stderr
     then, now = numbers(project.path / "s.json"), numbers(project.path / "again.json")
     assert of_probes(now) == of_probes(then)
@@ -217,7 +217,9 @@ def test_shards_and_an_early_stop_edit_the_same_sides(project: pytest.Pytester) 
     for shard in ("1/2", "2/2"):
         forked(project, "mine.suite.toml", "--judge-mode", "record", "--judge-shard", shard,
                "--judge-cassettes", f"shard{shard[0]}")  # fmt: skip
-    merged = run("judgesense", "merge", "shard1", "shard2", "-o", "b", cwd=project.path)
+    merged = run(
+        "judgesense", "recordings", "join", "shard1", "shard2", "-o", "b", cwd=project.path
+    )
     assert merged.returncode == 0, merged.stderr
     forked(project, *whole, "merged.json", "--judge-cassettes", "b")
     measures = [numbers(project.path / name) for name in ("whole.json", "merged.json")]
@@ -265,9 +267,9 @@ def test_the_commands_for_a_suite_take_one_of_probes(project: pytest.Pytester) -
     planned = run("judgesense", "plan", "mine.suite.toml", "--judge-name", "gpt", cwd=project.path)
     assert planned.returncode == 0, planned.stderr
     assert "216" in planned.stdout  # 12 lines of 18 calls
-    linted = run("judgesense", "lint", "mine.suite.toml", cwd=project.path)
+    linted = run("judgesense", "plan", "--lint", "mine.suite.toml", cwd=project.path)
     assert linted.returncode == 0, linted.stdout
     (project.path / "mine.suite.toml").write_text(PROBE + "probes = ['injektion']\n", "utf-8")
-    wrong = run("judgesense", "lint", "mine.suite.toml", cwd=project.path)
+    wrong = run("judgesense", "plan", "--lint", "mine.suite.toml", cwd=project.path)
     assert "injection" in wrong.stdout + wrong.stderr
     assert wrong.returncode != 0

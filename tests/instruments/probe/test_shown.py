@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_judgesense.figures import Figure
+from pytest_judgesense.datasheets.figures import Figure
 from pytest_judgesense.instruments.probe.figures import probe_figures
 from pytest_judgesense.instruments.probe.readings import readings
 from pytest_judgesense.instruments.probe.tables import _verdict, probe_lines, probes, probes_brief

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure as Canvas
 
-from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.figures import Absent, Figure
+from pytest_judgesense.datasheets.figures import Absent, Figure
 from pytest_judgesense.report.drawing import draw
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.view import view_of
 
 from .graded import cell_of, reply

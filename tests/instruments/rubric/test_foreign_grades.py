@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.log import read_log
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from tests.measures.building import cell, estimate
 
 # The judge is a step above the mean of people in clarity, and at it in tone.

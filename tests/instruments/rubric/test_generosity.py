@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.rubric.generosity import (
     below,
     beside,
@@ -19,6 +18,7 @@ from pytest_judgesense.instruments.rubric.generosity import (
 )
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.summary import summary_lines
 from pytest_judgesense.report.view import view_of
 

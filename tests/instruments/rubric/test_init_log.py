@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.commands.init import start_from_log
 from pytest_judgesense.errors import JudgesenseError
-from tests.commands.test_init_log import line, log_of, options
+from tests.questions.init.test_from_log import line, log_of, of_log
 
 
 def test_a_line_of_several_grades_makes_no_suite(tmp_path: Path) -> None:
@@ -21,5 +20,5 @@ def test_a_line_of_several_grades_makes_no_suite(tmp_path: Path) -> None:
     log_of(tmp_path, line(1), {**line(2, "NO"), "design": design})
     told = r"give several grades each\n  found:    tone\n(?s:.)*its file has the criteria"
     with pytest.raises(JudgesenseError, match=told):
-        list(start_from_log(options(tmp_path)))
+        of_log(tmp_path).answer()
     assert not (tmp_path / "suites").exists()

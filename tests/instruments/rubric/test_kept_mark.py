@@ -33,7 +33,7 @@ def test_the_mark_that_keeps_the_rate_of_overall_scores(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     judges = ("embedded:clean", "embedded:mixed")
-    code, shown, _ = told(capsys, "migrate", *judges, "rubric", "-o", "x.json")
+    code, shown, _ = told(capsys, "compare", "rubric", "--judges", *judges, "-o", "x.json")
     value = json.loads(Path("x.json").read_text(encoding="utf-8"))
     mark = value["mark"]
     assert "sides of the old mark" in " ".join(shown.split())

@@ -1,4 +1,4 @@
-"""What `judgesense power` and ``plan`` say of the checks of a rubric before any call."""
+"""What `judgesense plan` says of the checks of a rubric before any call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.commands.power import PowerAssumptions, powers
+from pytest_judgesense.questions.plan.power import PowerAssumptions, powers
 from pytest_judgesense.stats.chances import Chance
 from pytest_judgesense.suites.suite import CheckDeclaration
 from tests.suites.known import builtin_suites, load_suite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_judgesense.datasheet import Calls, Datasheet, SuiteSheet, merge_parts
+from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet, merge_parts
 
 TABLE = [
     {

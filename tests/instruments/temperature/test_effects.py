@@ -10,11 +10,11 @@ from scipy.stats import f as f_distribution
 from scipy.stats import ttest_rel
 
 from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.instrument import REPORT
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
 from tests.checks.known import declare_check

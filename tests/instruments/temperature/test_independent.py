@@ -17,13 +17,13 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import ttest_rel
 
-from pytest_judgesense.commands.report import cells_of_logs
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.effects import PAPER
 from pytest_judgesense.instruments.temperature.sweep import series_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.log import log_lines
+from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.trial import Judgment
 
 from .sweeps import SWEEP, replicates, tables_of

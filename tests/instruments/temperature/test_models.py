@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_judgesense.commands.report import datasheet_of_cells
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.models import material_of, pooled
 from pytest_judgesense.instruments.temperature.sweep import series_of
-from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import datasheet_text
 from pytest_judgesense.report.joining import joined_datasheets
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.markdown import markdown
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
+from pytest_judgesense.text.layout import WIDTH
 
 from .sweeps import replicates, rows_of, softmax_cell, swept
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.figures import Figure
+from pytest_judgesense.datasheets.figures import Figure
+from pytest_judgesense.datasheets.published_design import Printed, printed
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.paper import PAPER
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.published_design import Printed, printed
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 
 from .sweeps import replicates, swept
 

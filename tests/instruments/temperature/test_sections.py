@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.outcome import judge_check
-from pytest_judgesense.commands.report import datasheet_of_cells
-from pytest_judgesense.datasheet import CheckLine
+from pytest_judgesense.datasheets.datasheet import CheckLine
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.instrument import REPORT
-from pytest_judgesense.layout import WIDTH
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import view_of
+from pytest_judgesense.text.layout import WIDTH
 from tests.checks.known import declare_check, summary
 from tests.instruments.temperature.sweeps import replicates, softmax_cell, swept
 

@@ -150,7 +150,7 @@ def test_items_of_users_are_never_refused_for_what_their_answers_say(tmp_path: P
     found = {f.rule: f for f in lint_items(_grid(tmp_path, rows=rows))}
     assert {found[rule].severity for rule in ("marks", "identical-sides")} == {"warning"}
     assert found["marks"].found == "1 of 4 items; in g3: 'Distance = 1'"
-    assert main(["lint", str(tmp_path / "tiny.suite.toml")]) == 0
+    assert main(["plan", "--lint", str(tmp_path / "tiny.suite.toml")]) == 0
     silent = GRID.replace("[stimuli]", '[stimuli]\naccepted = ["marks", "identical-sides"]')
     _load.cache_clear()
     left = {f.rule for f in lint_items(_grid(tmp_path, silent, rows=rows))}

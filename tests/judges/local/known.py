@@ -20,7 +20,7 @@ def missing() -> str:
     if find_spec("xllamacpp") is None:
         return "there is no xllamacpp: pip install 'pytest-judgesense[local]'"
     if not SMALL.path.is_file():
-        return f"there is no {SMALL.path}: judgesense models get {SMALL.name}"
+        return f"there is no {SMALL.path}: judgesense serve --get {SMALL.name}"
     return ""
 
 

@@ -119,7 +119,7 @@ def test_without_the_model_it_says_what_brings_it(
     monkeypatch.setenv("JUDGESENSE_MODELS", str(tmp_path / "none"))
     # It is not looked at before the model is.
     monkeypatch.setattr(llama_server, "_llama", lambda: None)
-    with pytest.raises(JudgeError, match=f"judgesense models get {SMALL.name}"):
+    with pytest.raises(JudgeError, match=f"judgesense serve --get {SMALL.name}"):
         taken(JUDGE, few(), tmp_path, "record")
 
 

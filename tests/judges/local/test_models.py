@@ -47,7 +47,7 @@ def test_models_stand_in_the_users_cache_unless_a_variable_says_where(
 
 def test_a_model_that_is_not_here_is_an_error_that_names_the_command(folder: Path) -> None:
     for name in MODELS:
-        with pytest.raises(JudgeError, match=re.escape(f"judgesense models get {name}")):
+        with pytest.raises(JudgeError, match=re.escape(f"judgesense serve --get {name}")):
             file_of(name)
     (folder / "tiny.gguf").write_bytes(WEIGHTS)
     assert file_of("tiny") == folder / "tiny.gguf"

@@ -14,8 +14,8 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pytest_judgesense.cassettes.bodies import decoded
 from pytest_judgesense.errors import BodyTooLarge, JudgesenseError, LogError, UsageError
-from pytest_judgesense.files import open_bytes
-from pytest_judgesense.limits import beyond, json_value, limits
+from pytest_judgesense.files.limits import beyond, json_value, limits
+from pytest_judgesense.files.opening import open_bytes
 
 _BROKEN: Final = (OSError, BadZipFile, ValueError, NotImplementedError)
 _STORED: Final = 0

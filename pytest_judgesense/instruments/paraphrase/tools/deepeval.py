@@ -10,13 +10,12 @@ of a metric ``name``, ``score``, ``success``, ``reason``, ``error``, ``evaluatio
 from __future__ import annotations
 
 import re
-from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
-from pytest_judgesense.foreign_results import Imported, Total, malformed, read_json, slug
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.foreign_results import Imported, Total, malformed, read_json, slug
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     chosen,
@@ -29,6 +28,7 @@ from pytest_judgesense.instruments.paraphrase.tools.graded import (
     text_of,
 )
 from pytest_judgesense.suites.item import id_by_texts
+from pytest_judgesense.trial import grouped
 
 _CASES: Final = ("testCases", "conversationalTestCases")
 _FIELDS: Final = {
@@ -49,7 +49,7 @@ _CRITERIA: Final = "Criteria:\n"
 _STEPS: Final = " \n \nEvaluation Steps:\n["
 
 
-def imported_deepeval(options: Namespace) -> Imported:
+def imported_deepeval(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import deepeval`` reads."""
     run = read_json(options.path, dict, "a test run of deepeval")
     if isinstance(inner := run.get("testRunData"), dict):
@@ -70,7 +70,7 @@ def _criterion(log: str) -> str:
     return "\n".join(re.findall(r'^[ \t]*"(.*)",?$', steps, re.MULTILINE)) or criteria.strip()
 
 
-def _grades(run: Mapping[str, Any], options: Namespace) -> Iterator[tuple[str, Graded]]:
+def _grades(run: Mapping[str, Any], options: ImportOptions) -> Iterator[tuple[str, Graded]]:
     base = slug(str(options.suite or run.get("identifier") or options.path.stem))
     times: dict[str, int] = {}
     for kind in _CASES:
@@ -102,7 +102,7 @@ def _graded(
     item: str,
     test: str,
     base: str,
-    options: Namespace,
+    options: ImportOptions,
 ) -> Graded:
     score, passed = number_of(data.get("score"), f"{where}: score"), data.get("success")
     if passed is not None and not isinstance(passed, bool):
@@ -142,7 +142,7 @@ def _text(value: Any) -> str:
     return "\n".join(turns)
 
 
-def _totals(run: Mapping[str, Any], options: Namespace) -> Iterator[Total]:
+def _totals(run: Mapping[str, Any], options: ImportOptions) -> Iterator[Total]:
     """Passes, failures, errors and the mean score of each metric; the cases that pass."""
     cases = [case for kind in _CASES for case in list_of(run.get(kind))]
     every = [data for case in cases for data in case.get("metricsData") or ()]

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import json
 import math
-from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.foreign_results import Imported, Row, Total, malformed
-from pytest_judgesense.grouping import grouped
+from pytest_judgesense.files.foreign_results import Imported, Row, Total, malformed
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import refuse_fields
 from pytest_judgesense.suites.item import item_id
-from pytest_judgesense.trial import Design
+from pytest_judgesense.trial import Design, grouped
 
 Grade: TypeAlias = str | bool | float | None
 
@@ -94,7 +93,7 @@ class GradeScale(NamedTuple):
 
 def imported(
     graded: Sequence[Graded],
-    options: Namespace,
+    options: ImportOptions,
     *,
     notices: Iterable[str] = (),
     totals: Iterable[Total] = (),
@@ -152,7 +151,7 @@ def imported(
 
 
 def chosen(
-    named: Sequence[tuple[str, Graded]], options: Namespace, singular: str, several: str
+    named: Sequence[tuple[str, Graded]], options: ImportOptions, singular: str, several: str
 ) -> tuple[list[Graded], list[str]]:
     """The grades under the names that ``--scorer`` gives, or all; and a notice of the others.
 
@@ -182,7 +181,9 @@ def _refuse_columns(mapping: Mapping[str, str], graded: Sequence[Graded]) -> Non
             )
 
 
-def _scale(grades: Iterable[Grade], offered: Iterable[str], options: Namespace) -> GradeScale | str:
+def _scale(
+    grades: Iterable[Grade], offered: Iterable[str], options: ImportOptions
+) -> GradeScale | str:
     """How such grades become verdicts; a text says why they do not."""
     stated = [grade for grade in grades if grade is not None]
     if not stated:

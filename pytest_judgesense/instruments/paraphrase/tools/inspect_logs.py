@@ -10,7 +10,6 @@ Long texts stand in ``attachments``, and in their place ``attachment://`` with t
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.foreign_results import (
+from pytest_judgesense.files.foreign_results import (
     Imported,
     Total,
     malformed,
@@ -28,6 +27,7 @@ from pytest_judgesense.foreign_results import (
     read_json,
     slug,
 )
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Grade,
@@ -47,7 +47,7 @@ _LETTERS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS: Final = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
-def imported_inspect(options: Namespace) -> Imported:
+def imported_inspect(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import inspect`` reads."""
     log = _Log(options)
     header: Mapping[str, Any] = {}
@@ -97,7 +97,7 @@ class _Log:
         unasked: samples without scores; ``broken``: those of them that ended with an error.
     """
 
-    options: Namespace
+    options: ImportOptions
     graded: list[tuple[str, Graded]] = field(default_factory=list)
     scores: dict[str, dict[str, list[Any]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))

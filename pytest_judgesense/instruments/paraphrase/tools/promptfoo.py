@@ -18,12 +18,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_judgesense.foreign_results import (
+from pytest_judgesense.files.foreign_results import (
     Imported,
     Total,
     json_or_none,
@@ -32,6 +31,7 @@ from pytest_judgesense.foreign_results import (
     read_json,
     slug,
 )
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     chosen,
@@ -66,7 +66,7 @@ _UNREAD: Final = re.compile(
 _ERROR: Final = 2
 
 
-def imported_promptfoo(options: Namespace) -> Imported:
+def imported_promptfoo(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import promptfoo`` reads."""
     file = read_json(options.path, dict, "the results of promptfoo")
     results = table_of(file.get("results"))
@@ -98,7 +98,7 @@ class _Reader:
         others: how many assertions of other types there are.
     """
 
-    def __init__(self, options: Namespace, file: Mapping[str, Any]) -> None:
+    def __init__(self, options: ImportOptions, file: Mapping[str, Any]) -> None:
         config = table_of(file.get("config"))
         title = options.suite or config.get("description") or options.path.stem
         self.graded: list[tuple[str, Graded]] = []

@@ -1,0 +1,1 @@
+"""The datasheet as a value, and what instruments add to it: sections, figures, designs."""

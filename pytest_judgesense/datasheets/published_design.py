@@ -1,0 +1,127 @@
+"""A published design as a value: the suites that it asks, its tables and its figures.
+
+A room gives its paper as it gives its measures (`registry.Instrument.papers`); ``judgesense paper
+NAME`` measures the suites and shows what the paper makes of the datasheet. Tables are values, and
+every rendering shows the same digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from pytest_judgesense.datasheets.datasheet import Datasheet
+    from pytest_judgesense.datasheets.figures import Found
+    from pytest_judgesense.datasheets.item_writing import ItemWriting
+    from pytest_judgesense.measures.cell import Cell
+
+# A cell of a table; two numbers are an interval, and `None` is what was not measured.
+Value: TypeAlias = "str | int | float | tuple[float, float] | None"
+
+# What the name of a preset has at its end for about a fifth of the design.
+QUICK: Final = "-quick"
+
+
+class Table(NamedTuple):
+    """A table as a paper prints it.
+
+    Attributes:
+        name: lower-case letters, digits and ``-``: in names of files and in LaTeX labels.
+        caption: what it shows, in sentences that a paper could print.
+        rows: of as many cells as there are columns, numbers unrounded.
+        notes: sentences below it.
+        digits: decimals of its numbers.
+        keys: how many columns at its left say what a row is; a narrow screen repeats them.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    notes: tuple[str, ...] = ()
+    digits: int = 3
+    keys: int = 1
+
+    def texts(self) -> list[list[str]]:
+        """The cells of all rows as text."""
+        return [[cell_text(cell, self.digits) for cell in row] for row in self.rows]
+
+    def first(self, lines: int) -> Table:
+        """Its first lines, and how many more there are."""
+        more = len(self.rows) - lines
+        if more <= 0:
+            return self
+        notes = (*self.notes, f"{more:,} more lines: -o FILE")
+        return self._replace(rows=self.rows[:lines], notes=notes)
+
+
+class Arm(NamedTuple):
+    """A part of a design.
+
+    Attributes:
+        name: in words.
+        suite: ``NAME@PRESET``, whose trials it is, or a part of them.
+        trials: how many verdicts it asks of a judge, all runs counted.
+        calls: how many calls they take.
+        beyond: whether the paper does not have it.
+    """
+
+    name: str
+    suite: str
+    trials: int
+    calls: int
+    beyond: bool = False
+
+
+class Paper(NamedTuple):
+    """A published design, and what its paper prints.
+
+    Attributes:
+        name: as ``judgesense paper NAME`` has it.
+        title: of the publication.
+        cite: how to cite it, in a line.
+        arms: together all trials of its suites.
+        tables: from a datasheet and its cells, one for each judge and suite, to the tables.
+        figures: from the same to the figures.
+        writing: how models write further items for it; ``None`` if they do not.
+    """
+
+    name: str
+    title: str
+    cite: str
+    arms: tuple[Arm, ...]
+    tables: Callable[[Datasheet, Sequence[Cell]], Iterable[Table]]
+    figures: Callable[[Datasheet, Sequence[Cell]], Iterable[Found]] = lambda *_: ()
+    writing: ItemWriting | None = None
+
+    def suites(self, *, quick: bool = False) -> tuple[str, ...]:
+        """The suites that it runs, ``NAME@PRESET``, each once; ``quick``: their small presets."""
+        return tuple(
+            f"{suite}{QUICK * quick}" for suite in dict.fromkeys(a.suite for a in self.arms)
+        )
+
+
+class Printed(NamedTuple):
+    """What a paper made of a datasheet."""
+
+    paper: Paper
+    tables: tuple[Table, ...]
+    figures: tuple[Found, ...]
+
+
+def printed(paper: Paper, sheet: Datasheet, cells: Sequence[Cell]) -> Printed:
+    """The tables and figures of ``paper`` for what was measured."""
+    return Printed(paper, tuple(paper.tables(sheet, cells)), tuple(paper.figures(sheet, cells)))
+
+
+def cell_text(cell: Value, digits: int = 3) -> str:
+    """A cell as every rendering shows it; no negative zero."""
+    if cell is None:
+        return "N/A"
+    if isinstance(cell, tuple):
+        return f"[{', '.join(cell_text(end, digits) for end in cell)}]"
+    if isinstance(cell, float):
+        text = f"{cell:.{digits}f}"
+        return text.lstrip("-") if not float(text) else text
+    return str(cell)

@@ -1,0 +1,66 @@
+"""What a user says of a foreign file: which fields hold what, and what its words mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+Assignments: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How a foreign file is read; each form of files reads those that are about it.
+
+    Attributes:
+        path: the file, or a folder of them.
+        map: by the field of a judgment the column that holds it.
+        value: by a word of the file what it means here; an empty text: nothing.
+        names: by a field whether it names a ``slot`` or a ``content``.
+        labels: the possible verdicts, read from the replies.
+        grades: by criterion the column of the judge's grades.
+        people: by criterion the columns of people's grades.
+        pass_mark: the grade from which an output passes.
+        lists: by a column that holds lists the names of their places.
+        join: a file with more columns, and the column of both that tells them.
+        replicate: of all rows.
+        judge: of all rows.
+        suite: of all rows.
+        cluster: the column of the cluster.
+        order: the column of the order of two candidates.
+        label: the column of the grade that a person gave.
+        scorer: only these scorers, metrics or types of assertion.
+        scale: scores are steps, 0 to this number.
+        threshold: scores pass from here on.
+        reparse: whether recorded completions are parsed again.
+        variant: only these variants of the prompt.
+        pairs: the file of the pairs of a decision log.
+        leave_out: templates whose pairs are left out.
+        validation: files of reviews of the pairs.
+    """
+
+    path: Path
+    map: Assignments = ()
+    value: Assignments = ()
+    names: Assignments = ()
+    labels: tuple[str, ...] | None = None
+    grades: Assignments = ()
+    people: Assignments = ()
+    pass_mark: str | None = None
+    lists: Assignments = ()
+    join: tuple[Path, str] | None = None
+    replicate: int | None = None
+    judge: str | None = None
+    suite: str | None = None
+    cluster: str | None = None
+    order: str | None = None
+    label: str | None = None
+    scorer: tuple[str, ...] = ()
+    scale: int | None = None
+    threshold: float | None = None
+    reparse: bool = False
+    variant: tuple[str, ...] = ()
+    pairs: Path | None = None
+    leave_out: tuple[str, ...] = ()
+    validation: tuple[Path, ...] = ()

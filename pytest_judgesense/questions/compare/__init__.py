@@ -1,0 +1,1 @@
+"""What changed: two measurements, a judge and its outputs over sessions, prompts, or judges."""

@@ -1,0 +1,1 @@
+"""``judgesense compare SUITE --judges``: what moving a judge to another model changes."""

@@ -1,0 +1,1 @@
+"""``judgesense compare SUITE --prompts``: prompts of one judge, each against the first."""

@@ -1,0 +1,526 @@
+"""A function and a file of items, both as they are, connected for ``judgesense init``.
+
+A parameter takes the column of its name. What else a column or a label may be called is told by
+`synonyms`; everything else is asked for, by an error that shows the option to add.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+
+from pytest_judgesense.checks.suite_faults import lint_suite
+from pytest_judgesense.errors import SuiteError, UsageError, listed, unknown_name
+from pytest_judgesense.files.opening import read_bytes, read_text
+from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
+from pytest_judgesense.measures.shared import (
+    AGREEMENT,
+    ORDER_POSITIONAL,
+    REPEAT_FLIP_RATE,
+    UNPARSED_RATE,
+)
+from pytest_judgesense.questions.init.own_material import FunctionOptions
+from pytest_judgesense.questions.init.suite_file import (
+    asked_words,
+    compared_words,
+    shown_texts,
+    suite_table,
+    written_suite,
+)
+from pytest_judgesense.suites.loading import form_of, load_suite
+from pytest_judgesense.suites.stimuli import (
+    TO_TEXTS,
+    Stimuli,
+    kind_of_value,
+    place_of,
+    rows_of,
+    text_of,
+)
+from pytest_judgesense.trial import TIE, as_whole, is_number
+
+AnswerKind: TypeAlias = Literal["pairwise", "labels", "score"]
+
+# What a column may be besides the text of a parameter.
+_BESIDE: Final = ("label", "id", "cluster", "category")
+_OF_SUITES: Final = frozenset({TEMPLATE, TEMPLATE_ID, MESSAGES})
+_PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
+_MOST_LABELS: Final = 12
+_LONGEST_SHOWN: Final = 80
+
+
+@dataclass(frozen=True)
+class Items:
+    """A file of items: its rows with their lines, and the columns that any of them has."""
+
+    file: Path
+    rows: Sequence[tuple[int, Mapping[Any, Any]]]
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys(name for _, row in self.rows for name in row))
+
+    def values(self, column: str | None) -> list[str]:
+        """The texts in a column, without empty cells; none without a column."""
+        texts = (text_of(row.get(column)) for _, row in self.rows)
+        return [text.strip() for text in texts if text and text.strip()]
+
+
+class Connected(Protocol):
+    """A function and items that belong together."""
+
+    @property
+    def kind(self) -> str:
+        """What the function returns."""
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        """By parameter its field, where the two are called otherwise."""
+
+    def recognised(self) -> Iterator[str]:
+        """What was connected, in lines, before any cost."""
+
+    def suite_text(self, name: str, file: str, called: str) -> str:
+        """The suite file, as somebody would write it by hand."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How a function and its items belong together.
+
+    Attributes:
+        arguments: by parameter its field, where the two are called otherwise.
+        columns: the column of each field.
+        values: the meaning of values in the label column, if not obvious.
+        fields: those that the function takes.
+        names: how the function may call a label.
+        counts: how many items have each label.
+        sizes: items of each cluster.
+    """
+
+    kind: AnswerKind
+    arguments: Mapping[str, str]
+    columns: Mapping[str, str]
+    values: Mapping[str, str]
+    labels: Sequence[str]
+    fields: Sequence[str]
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    label: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    sizes: Sequence[int] = ()
+
+    def recognised(self) -> Iterator[str]:
+        """What was connected, in lines, before any cost."""
+        return recognised(self)
+
+    def suite_text(self, name: str, file: str, called: str) -> str:
+        """The suite file, as somebody would write it by hand."""
+        return suite_text(self, name, file, called)
+
+
+def items_of(path: Path) -> Items:
+    """The items of a file.
+
+    Raises:
+        UsageError: it cannot be read, or holds none.
+    """
+    with UsageError.instead_of(
+        (OSError, UnicodeDecodeError),
+        f"the items in {path} cannot be read",
+        expected="a file in UTF-8: .csv, .tsv, .json or .jsonl",
+    ):
+        text = read_text(path).removeprefix("\ufeff")
+    try:
+        rows = list(rows_of(path, text))
+    except SuiteError as error:
+        raise as_usage(error, error.remedy) from error
+    for number, row in rows:
+        if not isinstance(row, dict):
+            raise UsageError(
+                f"{place_of(path, number)} is no item",
+                found=json.dumps(row, ensure_ascii=False)[:_LONGEST_SHOWN],
+                expected='an object with a key for each column, such as {"question": "..."}',
+                remedy="fix it, or leave it out",
+            )
+    if not rows:
+        raise UsageError(f"{path} holds no items", expected="a row for every item")
+    return Items(path, rows)
+
+
+def connected(function: Callable[..., Any], items: Items, options: FunctionOptions) -> Connection:
+    """How ``function`` and ``items`` belong together, with what the user says about both.
+
+    Raises:
+        UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
+            both sides and the command that helps.
+    """
+    column_by_parameter = columns_taken(function, items, options)
+    refuse_gaps(items, column_by_parameter)
+    beside = {name: column for name, column in options.map if name not in column_by_parameter}
+    used = {*column_by_parameter.values(), *beside.values()}
+    free = [column for column in items.columns if column not in used]
+    label = beside.get("label") or column_of("label", free)
+    if label:
+        beside["label"] = label
+    refuse_compound(items, [*column_by_parameter.values(), *beside.values()])
+    labels = options.labels
+    _refuse_labels(labels)
+    values = dict(options.value)
+    _refuse_values(items, label, values, options)
+    by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
+    meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
+    sides = candidates_among(column_by_parameter)
+    grades = labels or meanings
+    # 0 and 1 are no and yes.
+    is_scale = grades and {*grades} != {"0", "1"} and all(map(is_number, grades))
+    inferred: AnswerKind = "pairwise" if sides else "score" if is_scale else "labels"
+    kind = _answer_kind(options.kind) or inferred
+    if kind == "pairwise":
+        connection = _of_pairs(items, column_by_parameter, sides, label, options)
+    else:
+        answers = labels or labels_of(meanings, ordinal=kind == "score")
+        connection = _of_contents(column_by_parameter, kind, label, answers, options)
+    if column := id_column(items, {*connection.columns.values(), *beside.values()}):
+        beside["id"] = column
+    columns = {**connection.columns, **beside}
+    renamed = {name: column for name, column in columns.items() if name != column}
+    values = {**connection.values, **values}
+    return _counted(
+        replace(connection, columns=renamed, values=values, label=label), items, options
+    )
+
+
+def id_column(items: Items, used: Collection[str]) -> str | None:
+    """The column that gives the items their ids, if the file has none for them.
+
+    The first that has a value in every row, another one in each, without blanks, and is not one of
+    those ``used`` as a text, a label or a person. Without one, items are known by their texts.
+    """
+    if "id" in items.columns:
+        return None
+    for column in items.columns:
+        values = items.values(column)
+        if (
+            column not in used
+            and len(items.rows) == len(values) == len({*values})
+            and not any(re.search(r"\s", value) for value in values)
+        ):
+            return column
+    return None
+
+
+def _answer_kind(name: str | None) -> AnswerKind | None:
+    """The kind of answers of this name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    kinds: tuple[AnswerKind, ...] = get_args(AnswerKind)
+    if name is not None and name not in kinds:
+        raise unknown_name("kind of answers", name, kinds)
+    return next((kind for kind in kinds if kind == name), None)
+
+
+def labels_of(words: Sequence[str], *, ordinal: bool) -> list[str]:
+    """The different words in order; of a scale all numbers from the least to the greatest."""
+    if ordinal and words and all(map(is_number, words)):
+        least, most = min(map(int, words)), max(map(int, words))
+        if most - least <= 100:
+            return [str(grade) for grade in range(least, most + 1)]
+    return sorted({word.casefold(): word for word in reversed(words)}.values())
+
+
+def command_of(options: FunctionOptions) -> str:
+    """The user's command, to be repeated with more options."""
+    words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
+    words += ["--kind", options.kind] if options.kind else []
+    words += ["--labels", ",".join(options.labels)] if options.labels else []
+    grades = (f"{name}={of}" if of else name for name, of in options.grades)
+    words += ["--grades", ",".join(grades)] if options.grades else []
+    for option, pairs in (("--map", options.map), ("--value", options.value)):
+        words += [word for name, value in pairs for word in (option, f"{name}={value}")]
+    words += [str(options.folder)] if options.folder != Path() else []
+    return shlex.join(words)
+
+
+def columns_taken(
+    function: Callable[..., Any],
+    items: Items,
+    options: FunctionOptions,
+    beside: Sequence[str] = _BESIDE,
+) -> dict[str, str]:
+    """The column of each parameter: the one that the user says, else that of its name.
+
+    ``beside``: what else a column may be.
+    """
+    mapped = dict(options.map)
+    parameters = parameters_of(function) or []
+    names = [parameter.name for parameter in parameters]
+    shown = f"{options.function.rpartition(':')[2]}({', '.join(names)})"
+    both = f"parameters: {', '.join(names) or 'none'}; columns: {listed(items.columns)}"
+    for name, column in mapped.items():
+        if column not in items.columns or name not in {*names, *beside}:
+            raise UsageError(
+                f"--map {name}={column} matches nothing",
+                found=both,
+                expected=f"PARAMETER=COLUMN; or one of {listed(beside)} in place of a parameter",
+                remedy="fix the name",
+            )
+    column_by_parameter = {
+        name: mapped.get(name, name) for name in names if name in mapped or name in items.columns
+    }
+    required = [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+    if missing := [name for name in required if name not in {*column_by_parameter, *_OF_SUITES}]:
+        more = " ".join(f"--map {name}=COLUMN" for name in missing)
+        raise UsageError(
+            f"{shown} asks for what {items.file.name} does not have",
+            found=f"no column for {listed(missing)}",
+            expected=f"a column for each parameter; {items.file.name} has {listed(items.columns)}",
+            remedy=f"say which: {command_of(options)} {more}",
+        )
+    if not column_by_parameter:
+        raise UsageError(
+            f"{shown} takes nothing of {items.file.name}",
+            found=both,
+            expected="a parameter for each text that is judged",
+            remedy="name the column of a parameter: --map PARAMETER=COLUMN",
+        )
+    return column_by_parameter
+
+
+def refuse_gaps(items: Items, column_by_parameter: Mapping[str, str]) -> None:
+    """Refuse a row that lacks the text of a parameter; an empty text is one."""
+    for line, row in items.rows:
+        for name, column in column_by_parameter.items():
+            if row.get(column) is None:
+                raise UsageError(
+                    f"{place_of(items.file, line)} has no {column}, which the function takes as "
+                    f"{name}",
+                    found="null, or no such field",
+                    expected="a text for each parameter, in every row",
+                    remedy='fill it in ("" is an empty text), or leave the row out',
+                )
+
+
+def refuse_compound(items: Items, columns: Collection[str]) -> None:
+    """Refuse an object or a list in one of ``columns``: an item has texts."""
+    for line, row in items.rows:
+        for column in columns:
+            if isinstance(value := row.get(column), dict | list):
+                raise UsageError(
+                    f"{place_of(items.file, line)} has {kind_of_value(value)} in {column}",
+                    found=json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN],
+                    expected="a text, a number, true or false in every column that is used",
+                    remedy=TO_TEXTS,
+                )
+
+
+def _refuse_labels(labels: Sequence[str]) -> None:
+    """Refuse ``labels`` that are too few or too many, not different, or dots for others."""
+    dots = any(not re.search(r"\w", label) or ".." in label for label in labels)
+    if labels and (dots or not 2 <= len({*labels}) == len(labels) <= _MOST_LABELS):
+        raise UsageError(
+            "--labels does not name the possible answers",
+            found=",".join(labels),
+            expected=f"2 to {_MOST_LABELS} labels, each once, such as YES,NO or 1,2,3,4,5",
+        )
+
+
+def _refuse_values(
+    items: Items, label: str | None, values: Mapping[str, str], options: FunctionOptions
+) -> None:
+    """Refuse the meaning of a value that the column of labels does not have."""
+    words = {word.casefold(): word for word in items.values(label)}
+    for value, meaning in values.items():
+        if value.strip().casefold() not in words:
+            more = ", ..." if len(words) > _MOST_LABELS else ""
+            shown = f"{', '.join([*words.values()][:_MOST_LABELS])}{more}"
+            raise UsageError(
+                f"--value {value}={meaning} matches nothing in column {label}"
+                if label
+                else f"--value {value}={meaning} is about labels, and {items.file.name} has no "
+                "known column of them",
+                found=shown if label else f"columns: {listed(items.columns)}",
+                expected="FOUND=LABEL: a value of the column of labels, and the label it means",
+                remedy=f"fix it, or name the column: {command_of(options)} --map label=COLUMN",
+            )
+
+
+def _of_pairs(
+    items: Items,
+    column_by_parameter: Mapping[str, str],
+    sides: tuple[str, str] | None,
+    label: str | None,
+    options: FunctionOptions,
+) -> Connection:
+    if sides is None:
+        raise UsageError(
+            f"{options.function} compares two answers, and no two of its parameters are called "
+            "alike",
+            found=listed(column_by_parameter),
+            expected="two that differ in one word, such as answer_a and answer_b",
+            remedy="name them so, or judge one answer at a time: --kind labels",
+        )
+    fields = {sides[0]: "a", sides[1]: "b"}
+    if (task := column_of("task", column_by_parameter)) and task not in sides:
+        fields[task] = "task"
+    words = {word.casefold(): word for word in items.values(label)}
+    meanings = dict.fromkeys(TIES, TIE)
+    for first, second in filter(None, (candidates_among({*words} - {*TIES, TIE}), sides)):
+        meanings |= {first.casefold(): "1", second.casefold(): "2"}
+    # What every suite of pairs reads as it stands.
+    usual = {"1", "2", "a", "b", *(column_by_parameter[side].casefold() for side in sides)}
+    return Connection(
+        kind="pairwise",
+        arguments={name: field for name, field in fields.items() if name != field},
+        columns={fields.get(name, name): column for name, column in column_by_parameter.items()},
+        values={words[word]: meanings[word] for word in meanings if word in {*words} - usual},
+        labels=("A", "B"),
+        fields=[fields.get(name, name) for name in column_by_parameter],
+        names={"A": [sides[0], "1", "first"], "B": [sides[1], "2", "second"]},
+    )
+
+
+def _of_contents(
+    column_by_parameter: Mapping[str, str],
+    kind: AnswerKind,
+    label: str | None,
+    answers: Sequence[str],
+    options: FunctionOptions,
+) -> Connection:
+    if not 2 <= len(answers) <= _MOST_LABELS:
+        raise UsageError(
+            f"the possible answers of {options.function} are not known",
+            found=f"{len(answers)} labels in column {label}" if label else "no column with labels",
+            expected=f"2 to {_MOST_LABELS} labels; a longer scale is cut into such steps, in the "
+            "column and in what the function returns",
+            remedy=f"name them: {command_of(options)} --labels YES,NO; or --map label=COLUMN",
+        )
+    return Connection(kind, {}, column_by_parameter, {}, answers, list(column_by_parameter))
+
+
+def _counted(connection: Connection, items: Items, options: FunctionOptions) -> Connection:
+    """``connection`` with the count of each label, once every item has been read."""
+    table = table_of(connection, "items", items.file.name)
+    try:
+        form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
+        taken = frozenset(connection.fields)
+        stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=taken)
+        read = BUILT_IN.forms[form.kind].read(stimuli)
+    except SuiteError as error:
+        remedy = error.remedy
+        if "values = {" in remedy:  # it is about a label
+            remedy = "fix the lines, or say what a value means: "
+            remedy += f"{command_of(options)} --value FOUND=LABEL"
+        raise as_usage(error, remedy) from error
+    counts = Counter(item.label for item in read if item.label is not None)
+    sizes = tuple(Counter(item.cluster for item in read).values())
+    return replace(connection, counts=dict(sorted(counts.items())), sizes=sizes)
+
+
+def as_usage(error: SuiteError, remedy: str) -> UsageError:
+    """The error of a suite as one of the command that would write it."""
+    return UsageError(error.what, found=error.found, expected=error.expected, remedy=remedy)
+
+
+def recognised(connection: Connection) -> Iterator[str]:
+    """What was connected, in lines, before any cost."""
+    parameters = {field: name for name, field in connection.arguments.items()}
+    for name in connection.fields:
+        yield f"{parameters.get(name, name)} is column {connection.columns.get(name, name)}"
+    if column := connection.columns.get("id"):
+        yield f"items are called by column {column}"
+    if connection.label is None:
+        yield "no column with labels: agreement is not gated; --map label=COLUMN names one"
+        return
+    # The two contents of a pair by the names of their parameters.
+    names = connection.names
+    sides = {"1": names["A"][0], "2": names["B"][0]} if names else {}
+    counted = (f"{sides.get(label, label)} {n}" for label, n in connection.counts.items())
+    yield f"labels are in column {connection.label}: {', '.join(counted) or 'none'}"
+    if connection.kind == "score":
+        scale = f"{connection.labels[0]} to {connection.labels[-1]}"
+        yield f"answers are whole numbers from {scale}; --labels names others"
+
+
+def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
+    """The suite file as a table."""
+    space: dict[str, Any] = {"labels": list(connection.labels)}
+    if connection.kind == "pairwise":
+        names = {label: list(names) for label, names in connection.names.items()}
+        space |= {"pairwise": True, "tie": True, "names": names}
+    if connection.kind == "score":
+        space |= {"ordinal": True}
+    stimuli: dict[str, Any] = {"file": file}
+    # JSON Lines are read as a user's own if the suite file names columns.
+    own = file.endswith(".jsonl") and {name: name for name in connection.fields}
+    if columns := connection.columns or own:
+        stimuli["columns"] = dict(columns)
+    if connection.values:
+        stimuli["values"] = dict(connection.values)
+    gated = [ORDER_POSITIONAL if connection.kind == "pairwise" else REPEAT_FLIP_RATE]
+    gated += [AGREEMENT, UNPARSED_RATE] if connection.counts else [UNPARSED_RATE]
+    # The wording by which reports show an item; it names the labels that may be answered.
+    question = f"Answer with one of: {', '.join(connection.labels)}."
+    if connection.kind == "pairwise":
+        question = "Which is better? Answer A, B or tie."
+    shown = [name for name in connection.fields if _PLACEHOLDER.fullmatch(name)]
+    text = shown_texts(sorted(shown, key=lambda name: name in ("a", "b")), question)
+    return suite_table(name, space, stimuli, {"t1": f"{text}\n"}, gated, connection.sizes)
+
+
+def suite_text(connection: Connection, name: str, file: str, called: str) -> str:
+    """The suite file, as somebody would write it by hand."""
+    table = table_of(connection, name, file)
+    return written_suite(
+        table,
+        {
+            "head": f"{called} on the items of {Path(file).name}, each as it is.",
+            "space": "The possible answers of the function.",
+            "stimuli": "Fields by column, and what a label means.",
+            "design": f"Asked: {asked_words(table, sum(connection.sizes))}",
+            "templates": "How reports show an item; the function builds its own prompt.",
+        },
+        {
+            ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
+            REPEAT_FLIP_RATE.check: "items on which the replicates disagree",
+            AGREEMENT.check: "the verdict is the label",
+            UNPARSED_RATE.check: "return values without a verdict",
+        },
+        compared_words(table, connection.sizes, sum(connection.counts.values())),
+    )
+
+
+def refuse_faults(connection: Connected, items: Items, name: str, called: str) -> None:
+    """Raise a `UsageError` if the suite would be refused when it is asked."""
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, items.file.name)
+        copy.write_bytes(read_bytes(items.file))
+        path = Path(folder, f"{name}.suite.toml")
+
+        def named(text: str) -> str:
+            """``text`` with the user's own file, and the suite file as it will be called."""
+            return text.replace(str(copy), str(items.file)).replace(str(path), path.name)
+
+        path.write_text(connection.suite_text(name, copy.name, called), encoding="utf-8")
+        try:
+            suite = load_suite(path, None, BUILT_IN.forms)
+        except SuiteError as fault:
+            remedy = f"{fault.remedy or 'fix it'}; then run judgesense init again"
+            raise as_usage(fault, remedy).with_texts(named) from fault
+        findings = lint_suite(suite, BUILT_IN)
+    if error := next((finding for finding in findings if finding.is_fatal), None):
+        raise UsageError(
+            f"{items.file}, {error.where}: {error.what}",
+            found=error.found,
+            expected=error.expected,
+            remedy=f"{error.remedy}; then run judgesense init again",
+        ).with_texts(named)

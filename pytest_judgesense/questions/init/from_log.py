@@ -1,0 +1,497 @@
+"""A suite of frozen outputs from a judgment log, for ``judgesense init --from-log``.
+
+The graded outputs are the items, and grades by people are the labels. The first wording is a
+template that the user gives, or else the judge's own prompt: the whole prompts are then the items.
+No judge is called.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_judgesense.errors import LogError, SuiteError, UsageError, listed
+from pytest_judgesense.files.candidate_texts import (
+    CONTENT,
+    SLOT,
+    TextNaming,
+    TextsOfRow,
+    difference,
+    naming_asked_for,
+    naming_of_texts,
+)
+from pytest_judgesense.files.foreign_results import messages_of, slug
+from pytest_judgesense.files.synonyms import column_of
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.shared import (
+    AGREEMENT,
+    ORDER_POSITIONAL,
+    REPEAT_FLIP_RATE,
+    UNPARSED_RATE,
+)
+from pytest_judgesense.questions.init.from_function import labels_of
+from pytest_judgesense.questions.init.suite_file import (
+    asked_words,
+    compared_words,
+    suite_table,
+    written_suite,
+)
+from pytest_judgesense.report.log import read_placed_log
+from pytest_judgesense.suites.item import item_id
+from pytest_judgesense.suites.loading import form_of
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.schema import ContentItem
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.stimuli import Stimuli
+from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment, grouped
+
+_PROMPT: Final = "prompt"
+_FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
+_MOST_LABELS: Final = 101
+# Wordings with the same question, for any prompt of the judge.
+_WORDINGS: Final = (
+    ("t2", "Read everything below before you decide.\n\n{}"),
+    ("t3", "{}\n\nDecide with care, and reply in exactly the form that is asked for above."),
+)
+_COUNTED: Final = {
+    "within_one_agreement_floor": "at most one step apart under two wordings",
+    "jss_floor": "the same verdict under two wordings",
+    ORDER_POSITIONAL.check: "pairs in which the same slot wins in both orders",
+    REPEAT_FLIP_RATE.check: "outputs on which the replicates disagree",
+    AGREEMENT.check: "the verdict is the grade of the person",
+    UNPARSED_RATE.check: "replies in which no verdict is found",
+}
+
+
+@dataclass(frozen=True)
+class JudgedOutput:
+    """A graded output: the texts shown to the judge, and its verdict.
+
+    Attributes:
+        fields: the texts, those of two candidates by the names ``a`` and ``b``.
+        prompt: the prompt that was sent; ``None`` if the log does not hold it.
+    """
+
+    item: str
+    cluster: str
+    verdict: str | None
+    label: str | None
+    fields: Mapping[str, str]
+    prompt: Sequence[Mapping[str, str]] | None
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of the log that holds what was judged.
+
+    Attributes:
+        where: its place: file and line.
+        names: what it says of the texts of candidates in ``output``.
+    """
+
+    where: str
+    judgment: Judgment
+    output: JudgedOutput
+    names: Mapping[str, str]
+
+    def holding(self, texts: Mapping[str, str]) -> TextsOfRow:
+        """Its place, item and order, with these ``texts``."""
+        return TextsOfRow(
+            self.where, self.output.item, self.judgment.trial.order, texts, self.names
+        )
+
+
+@dataclass(frozen=True)
+class FrozenSuite:
+    """A suite that was made of a log, whose ``judges`` it names.
+
+    Attributes:
+        template: the first wording; ``source`` says where it is from.
+        notes: what was left out or drawn, one sentence each.
+    """
+
+    name: str
+    space: DecisionSpace
+    outputs: Sequence[JudgedOutput]
+    judges: Sequence[str]
+    notes: Sequence[str]
+    template: str = ""
+    source: str = "the template that was given"
+    system: str = ""
+
+    @property
+    def labelled(self) -> bool:
+        """Whether a person has graded every output."""
+        return all(output.label is not None for output in self.outputs)
+
+
+def frozen_suites(
+    log: Path,
+    *,
+    sample: int | None = None,
+    seed: int = 0,
+    labels: Sequence[str] = (),
+    template: str | None = None,
+    names: Mapping[str, str] | None = None,
+) -> list[FrozenSuite]:
+    """The suites of a log, one for each that it holds.
+
+    Args:
+        log: a judgment log.
+        sample: number of outputs to draw, in proportion to the verdicts.
+        seed: of that draw.
+        labels: the permitted answers, if there are more than those in the log.
+        template: the first wording, in place of the judge's own.
+        names: whether texts of candidates (``a``) are slots or contents, where lines in order
+            ``ba`` do not say it (``source.names``).
+
+    Raises:
+        LogError: the log cannot be read, does not hold the judged texts, or holds different ones
+            of one item.
+        UsageError: an argument does not fit the log, or it is open which text is whose.
+    """
+    placed = list(read_placed_log(log))
+    if not placed:
+        raise LogError(f"{log} holds no judgments", expected="at least one line")
+    stated, of_candidates, suites = names or {}, set[str](), []
+    shown = None if template is None else placeholders(template)
+    for name, part in grouped(placed, lambda line: line[1].trial.suite).items():
+        judgments = [judgment for _, judgment, _ in part]
+        designs = [design for _, _, design in part if design is not None]
+        design = designs[-1] if designs else _design_of(judgments)
+        lines, notes = _lines(log, name, part, design)
+        if design.pairwise:
+            lines, naming = _in_own_order(name, lines, stated)
+            notes += naming.notices
+            of_candidates |= naming.fields
+        outputs = _each_once(name, lines, shown)
+        drawn = _drawn(outputs, sample, seed)
+        if len(drawn) < len(outputs):
+            notes.append(f"{len(drawn)} of {len(outputs)} outputs drawn by seed {seed}")
+        verdicts = {line.judgment.verdict for line in lines}
+        words = {word for word in verdicts | {output.label for output in outputs} if word}
+        space = DecisionSpace(
+            _labels(log, name, design, words - {TIE, ABSTAIN}, labels),
+            ordinal=design.ordinal,
+            pairwise=design.pairwise,
+            tie=TIE in words,
+            abstain=ABSTAIN in words,
+        )
+        judges = tuple(dict.fromkeys(judgment.judge for judgment in judgments))
+        suite = FrozenSuite(slug(name), space, drawn, judges, tuple(notes))
+        suites.append(_with_prompts(suite) if template is None else _with_template(suite, template))
+    _refuse_other_fields(stated, of_candidates)
+    return suites
+
+
+def _design_of(judgments: Sequence[Judgment]) -> Design:
+    """The design of a suite of which no line states one."""
+    verdicts = {judgment.verdict for judgment in judgments} - {None, TIE, ABSTAIN}
+    swapped = any(judgment.trial.order == "ba" for judgment in judgments)
+    of_slots = swapped and bool(verdicts) and verdicts <= {"A", "B"}
+    pairwise = of_slots or any(judgment.chosen is not None for judgment in judgments)
+    return Design("", ("A", "B") if pairwise else (), pairwise=pairwise)
+
+
+def _refuse_other_fields(stated: Mapping[str, str], of_candidates: Collection[str]) -> None:
+    """Raise a `UsageError` for a ``--names`` that is about no text of a candidate."""
+    for field, naming in stated.items():
+        if field not in of_candidates:
+            raise UsageError(
+                f"--names {field}={naming} is not used: no candidate of the log has a text {field}",
+                found=f"texts of candidates {listed(sorted(of_candidates)) or 'of no suite'}",
+                expected="a text of two candidates; verdicts of a log are slots, labels contents",
+                remedy="what a file that is imported names is said to judgesense import",
+            )
+
+
+def _lines(
+    log: Path, name: str, part: Sequence[tuple[str, Judgment, Design | None]], design: Design
+) -> tuple[list[_Line], list[str]]:
+    """The lines of a suite that hold what was judged, and notes about the others."""
+    if design.criteria:
+        raise LogError(
+            f"the replies on suite {name} in {log} give several grades each",
+            found=listed(criterion.name for criterion in design.criteria),
+            expected="replies of one verdict or one grade",
+            remedy="begin with the suite that was asked: its file has the criteria; or with a "
+            "table of the outputs: judgesense init --callable MODULE:FUNCTION --items FILE "
+            "--grades "
+            f"{','.join(f'{criterion.name}=COLUMN' for criterion in design.criteria)}",
+        )
+    read = [_line(where, judgment, design) for where, judgment, _ in part]
+    lines = [line for line in read if line is not None]
+    if not lines:
+        raise LogError(
+            f"{log} does not hold what was judged on suite {name}",
+            found=f"{len(part)} judgments without a prompt and without texts",
+            expected="lines with source.prompt or source.fields",
+            remedy="import it again: judgesense import inspect, promptfoo or deepeval; of a table "
+            "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text; where a suite was "
+            "asked, its file has the texts, and a preset with items = N takes some of them",
+        )
+    silent = len(part) - len(lines)
+    return lines, [f"{silent} judgments do not say what was judged: left out"] if silent else []
+
+
+def _line(where: str, judgment: Judgment, design: Design) -> _Line | None:
+    """A line with its judged output; ``None`` if it does not hold it."""
+    trial, source = judgment.trial, (judgment.detail or {}).get("source") or {}
+    texts, prompt = source.get("fields") or {}, messages_of(source.get("prompt") or [])
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise LogError(
+            f"{where}: source.fields is malformed",
+            found=json.dumps(texts)[:80],
+            expected="texts by name",
+        )
+    names = source.get("names") or {}
+    if not isinstance(names, dict) or not {SLOT, CONTENT}.issuperset(map(str, names.values())):
+        raise LogError(
+            f"{where}: source.names is malformed",
+            found=json.dumps(names)[:80],
+            expected=f"{SLOT} or {CONTENT} by the name of a text",
+        )
+    if not texts and prompt is None:
+        return None
+    task = column_of("task", texts) if design.pairwise else None
+    fields = {"task" if name == task else _field(name): text for name, text in texts.items()}
+    item = item_id(trial.item)
+    output = JudgedOutput(item, trial.cluster, judgment.verdict, trial.label, fields, prompt)
+    return _Line(where, judgment, output, {_field(name): naming for name, naming in names.items()})
+
+
+def _field(name: str) -> str:
+    """The name of a text as that of an item's field."""
+    plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    usable = _FIELD.fullmatch(plain) and plain not in {*ContentItem.model_fields, _PROMPT}
+    return plain if usable else f"field_{plain}"
+
+
+def _in_own_order(
+    suite: str, lines: Sequence[_Line], stated: Mapping[str, str]
+) -> tuple[list[_Line], TextNaming]:
+    """Lines with the texts of candidates in the item's own order, as labels are; and their naming.
+
+    Raises:
+        UsageError: nobody says which text is whose, and no item in both orders shows it.
+    """
+    rows = [line.holding(line.output.fields) for line in lines]
+    naming = naming_of_texts(suite, rows, stated)
+    if naming.open:
+        raise naming_asked_for(suite, naming.open)
+    outputs = [
+        replace(line.output, fields=naming.in_own_order(row))
+        for line, row in zip(lines, rows, strict=True)
+    ]
+    own = [replace(line, output=output) for line, output in zip(lines, outputs, strict=True)]
+    return own, naming
+
+
+def _each_once(
+    suite: str, lines: Sequence[_Line], shown: Collection[str] | None
+) -> list[JudgedOutput]:
+    """The outputs of lines, each once; with a label if any line has it.
+
+    Args:
+        suite: its name, for messages.
+        lines: of it.
+        shown: the texts that its first wording shows; ``None``: the whole prompts.
+
+    Raises:
+        LogError: two lines of an item show different texts, or have different labels.
+    """
+    remedy = "give each output an item of its own; where a file was imported, say what its texts "
+    remedy += "and labels are: judgesense import --names FIELD=slot or content"
+    rows = [line.holding(_held(line, shown)) for line in lines]
+    if error := difference(suite, rows, remedy):
+        raise error
+    by_item: dict[str, JudgedOutput] = {}
+    for line in lines:
+        output = line.output
+        first = by_item.setdefault(output.item, output)
+        if first.label is None and output.label is not None:
+            by_item[output.item] = replace(first, label=output.label)
+    return [*by_item.values()]
+
+
+def _held(line: _Line, shown: Collection[str] | None) -> dict[str, str]:
+    """What a line holds that other lines of its item must hold as well, by name."""
+    output, trial = line.output, line.judgment.trial
+    label = {} if output.label is None else {"label": output.label}
+    if shown is not None:
+        return label | {name: text for name, text in output.fields.items() if name in shown}
+    # The prompts of other judges, wordings and orders are others.
+    prompt = f"the prompt of {line.judgment.judge}, {trial.template}, {trial.order},"
+    return label | (
+        {prompt: json.dumps(output.prompt, ensure_ascii=False)} if output.prompt else {}
+    )
+
+
+def _drawn(outputs: Sequence[JudgedOutput], sample: int | None, seed: int) -> list[JudgedOutput]:
+    """``sample`` of them, of each verdict as large a share as it has among all, in their order.
+
+    The shares are rounded so that the largest remainders get one more (Hamilton's method).
+    """
+    if sample is None or sample >= len(outputs):
+        return list(outputs)
+    strata: dict[str, list[int]] = defaultdict(list)
+    for place, output in enumerate(outputs):
+        strata[output.verdict or ""].append(place)
+    exact = {verdict: sample * len(part) / len(outputs) for verdict, part in strata.items()}
+    sizes = {verdict: int(share) for verdict, share in exact.items()}
+    rest = sorted(exact, key=lambda verdict: (sizes[verdict] - exact[verdict], verdict))
+    for verdict in rest[: sample - sum(sizes.values())]:
+        sizes[verdict] += 1
+    chance = random.Random(seed)
+    drawn = [chance.sample(strata[verdict], sizes[verdict]) for verdict in sorted(strata)]
+    return [outputs[place] for place in sorted(chain.from_iterable(drawn))]
+
+
+def _labels(
+    log: Path, name: str, design: Design, words: set[str], stated: Sequence[str]
+) -> tuple[str, ...]:
+    if design.pairwise:
+        return ("A", "B")
+    labels = list(stated or design.labels)
+    labels += sorted(words - {*labels})
+    if design.ordinal and not stated:
+        labels = labels_of(labels, ordinal=True)
+    if not 2 <= len(labels) <= _MOST_LABELS:
+        raise UsageError(
+            f"the possible answers of the judge of suite {name} are not known",
+            found=f"{listed(labels) or 'no verdict'} in {log}",
+            expected=f"2 to {_MOST_LABELS} labels",
+            remedy="name them: --labels YES,NO",
+        )
+    return tuple(labels)
+
+
+def _with_template(suite: FrozenSuite, template: str) -> FrozenSuite:
+    """``suite`` with the user's first wording."""
+    names = frozenset.intersection(*(frozenset(output.fields) for output in suite.outputs))
+    if suite.space.pairwise and not {"a", "b"} <= names:
+        raise UsageError(
+            f"the two candidates of suite {suite.name} are not told apart",
+            found=listed(suite.outputs[0].fields) or "whole prompts",
+            expected="fields a and b, to be shown in both orders",
+            remedy="import the log again with --map field.a=COLUMN --map field.b=COLUMN",
+        )
+    if unknown := sorted(placeholders(template) - names):
+        raise UsageError(
+            f"the template shows what the outputs of suite {suite.name} do not have",
+            found=listed(unknown),
+            expected=listed(sorted(names)),
+            remedy="rename the placeholders, or import the log with --map field.NAME=COLUMN",
+        )
+    return replace(suite, template=template)
+
+
+def _with_prompts(suite: FrozenSuite) -> FrozenSuite:
+    """``suite`` with the whole prompts of the log as its items, and what they share as system."""
+    with_prompts = [(output, output.prompt) for output in suite.outputs if output.prompt]
+    if not with_prompts or suite.space.pairwise:
+        names = dict.fromkeys(name for output in suite.outputs for name in output.fields)
+        raise UsageError(
+            f"the log does not hold a prompt of the judge that suite {suite.name} could send"
+            if not with_prompts
+            else f"whole prompts of suite {suite.name} cannot be asked in another order",
+            found=f"the texts {listed(names)}" if names else "no other text",
+            expected="the first wording, with {{NAME}} for each text",
+            remedy="write it into a file, and name that: --template FILE",
+        )
+    first = [prompt[0]["content"] for _, prompt in with_prompts if prompt[0]["role"] == "system"]
+    shared = len(first) == len(with_prompts) and len({*first}) == 1
+    shared = shared and all(len(prompt) > 1 for _, prompt in with_prompts)
+    outputs = [
+        replace(
+            output, fields={_PROMPT: "\n\n".join(message["content"] for message in prompt[shared:])}
+        )
+        for output, prompt in with_prompts
+    ]
+    left = len(suite.outputs) - len(outputs)
+    note = f"{left} output{'s' * (left > 1)} whose prompt the log does not hold: left out"
+    return replace(
+        suite,
+        outputs=outputs,
+        template=f"{{{{{_PROMPT}}}}}",
+        source="the judge's own prompts, whole",
+        system=first[0] if shared else "",
+        notes=(*suite.notes, *[note] * bool(left)),
+    )
+
+
+def suite_files(suite: FrozenSuite) -> dict[str, str]:
+    """The texts of the suite's files by name, the suite file last.
+
+    Raises:
+        LogError, SuiteError: no suite can be made of the log.
+    """
+    space, flags = suite.space, ("ordinal", "pairwise", "tie", "abstain")
+    answers = {"labels": list(space.labels)} | {
+        flag: True for flag in flags if getattr(space, flag)
+    }
+    wordings = {"t1": suite.template}
+    for name, more in _WORDINGS:
+        wordings[name] = more.format("\0").replace("\0", suite.template.strip("\n"))
+    wording = BUILT_IN.measures["within_one_agreement" if space.ordinal else "jss"]
+    second = ORDER_POSITIONAL if space.pairwise else REPEAT_FLIP_RATE
+    gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if suite.labelled else [])]
+    sizes = tuple(Counter(output.cluster for output in suite.outputs).values())
+    table = suite_table(suite.name, answers, {"file": "items.jsonl"}, wordings, gated, sizes)
+    table["description"] = f"Frozen outputs of a log of {', '.join(suite.judges)}"[:300]
+    if suite.system:
+        table["system"] = suite.system
+    rows = [_row(output, pairwise=space.pairwise) for output in suite.outputs]
+    try:
+        form = form_of(table, BUILT_IN.forms, f"suite {suite.name}")
+    except SuiteError as error:
+        raise LogError(
+            f"the judgments on suite {suite.name} make no suite",
+            found=error.found,
+            expected="a design that a suite can have",
+        ) from error
+    numbered = list(enumerate(rows, 1))
+    list(BUILT_IN.forms[form.kind].items(Stimuli(form, Path("items.jsonl"), numbered)))
+    comments = {
+        "head": "Outputs that were judged before, frozen: what changes from here on is the judge.",
+        "space": "What the judge may answer.",
+        "design": f"Asked: {asked_words(table, len(suite.outputs))}",
+        "templates": f"The first wording is {suite.source}.\n"
+        "# The others ask for the same in a few words more: wordings of your own are better.",
+    }
+    items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    labelled = sum(output.label is not None for output in suite.outputs)
+    text = written_suite(table, comments, _COUNTED, compared_words(table, sizes, labelled))
+    return {"items.jsonl": items, f"{suite.name}.suite.toml": text}
+
+
+def _row(output: JudgedOutput, *, pairwise: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": output.item, "cluster": output.cluster}
+    if output.label is not None:
+        row["label"] = output.label
+    fields = dict(output.fields)
+    if not pairwise:
+        return row | fields
+    row |= {"task": fields.pop("task", ""), "texts": [fields.pop("a"), fields.pop("b")]}
+    return row | ({"fields": fields} if fields else {})
+
+
+def recognised(suite: FrozenSuite) -> Iterator[str]:
+    """What the suite was made of, in lines."""
+    verdicts = Counter(output.verdict or "none" for output in suite.outputs)
+    counts = ", ".join(f"{verdict} {count}" for verdict, count in sorted(verdicts.items()))
+    outputs, clusters = len(suite.outputs), len({output.cluster for output in suite.outputs})
+    size = f"{outputs} output{'s' * (outputs > 1)} in {clusters} cluster{'s' * (clusters > 1)}"
+    yield f"{size}; verdicts of the log: {counts}"
+    yield f"wording t1 is {suite.source}"
+    labels = sum(output.label is not None for output in suite.outputs)
+    if not suite.labelled:
+        yield f"grades of people: {labels or 'none'}; agreement is gated where every output has one"
+    yield from suite.notes

@@ -1,0 +1,240 @@
+"""A suite file as ``judgesense init`` writes it: its table, its bars, and its text.
+
+A bar is the strictest of a few round numbers that an error-free judge clears with confidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pytest_judgesense.checks.reach import can_clear, default_limit
+from pytest_judgesense.files.toml_values import toml_key, toml_text
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.bar import NO_REGRESSION
+from pytest_judgesense.measures.definition import Measure
+from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, SIDE_BIAS
+from pytest_judgesense.registry import FirstCheck
+from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedGate
+
+_FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
+_REPLICATES: Final = 3
+_MOST_CALLS: Final = 1000
+# Fewer clusters exclude nothing: a limit would fail every judge.
+_FEWEST_FOR_LIMIT: Final = 20
+_LOSSES: Final = (0.1, 0.2)
+_CEILINGS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+_LITERAL: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*[^\x00-\x08\x0b-\x1f\x7f']")
+
+
+def suite_table(
+    name: str,
+    space: Mapping[str, Any],
+    stimuli: Mapping[str, Any],
+    wordings: Mapping[str, str],
+    gated: Iterable[Measure],
+    sizes: Sequence[int],
+    of_kind: Sequence[FirstCheck] = (),
+    kind: str = "",
+) -> dict[str, Any]:
+    """A suite of the kind for items of any form, with one content or two, as a table.
+
+    Every question is asked three times (a pair in both orders each time), or twice where that
+    would be more than a thousand calls: repeats tell a change from chance. Each gated measure has
+    the strictest bar that an error-free judge clears with confidence, and a limit that it clears
+    although it has lost an item (`default_limit`); and `no_regression` holds what changes with a
+    prompt against the version before (`compared_measures`).
+
+    Args:
+        name: of the suite.
+        space: its possible answers.
+        stimuli: where its items are.
+        wordings: texts of its templates, by their ids.
+        gated: what its checks are about.
+        sizes: items of each cluster.
+        kind: of the suite, if it is not that of verdicts.
+        of_kind: checks with bars and margins of their own, which those of ``gated`` join.
+    """
+    checks: dict[str, Any] = {}
+    gated = [*gated, *(check.measure for check in of_kind if check.bar is None)]
+    orders = 2 if space.get("pairwise") else 1
+    asked_once = sum(sizes) * orders * len(wordings)
+    replicates = _REPLICATES if asked_once * _REPLICATES <= _MOST_CALLS else _REPLICATES - 1
+    for measure in gated:
+        bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
+        if measure is AGREEMENT and space.get("ordinal"):
+            bars = _FLOORS[3:]  # on a scale, one step from the label is no gross error
+        bar = next((bar for bar in bars if can_clear(measure, bar, _single(sizes))), bars[-1])
+        # A call is a unit, or the two orders of a pair are, or all that is asked about an item.
+        calls = replicates * orders * len(wordings)
+        units = {"call": calls, "item": len(wordings)}.get(measure.unit, calls // orders)
+        limit = default_limit(measure, bar, [units * size for size in sizes])
+        checks[str(measure.check)] = bar if limit is None else {"bar": bar, "limit": limit}
+    checks |= {str(check.measure.check): _bars(check, len(sizes)) for check in of_kind if check.bar}
+    margins = [(check.measure, check.margin) for check in of_kind if check.margin is not None]
+    checks[NO_REGRESSION.name] = [
+        {"measure": measure.name, "margin": margin}
+        for measure, margin in margins or compared_measures(gated, orders)
+    ]
+    return {
+        "schema": "judgesense/suite/1",
+        "name": name,
+        "kind": kind or next(form.name for form in BUILT_IN.forms.values() if form.wordings),
+        "space": space,
+        "stimuli": stimuli,
+        "design": ({"orders": "both"} if orders == 2 else {}) | {"replicates": replicates},
+        "templates": [{"id": id_, "text": text} for id_, text in wordings.items()],
+        "checks": checks,
+    }
+
+
+def _bars(check: FirstCheck, clusters: int) -> Any:
+    """The bar of a check, with its limit where there are clusters enough."""
+    if check.limit is None or clusters < _FEWEST_FOR_LIMIT:
+        return check.bar
+    return {"bar": check.bar, "limit": check.limit}
+
+
+def compared_measures(gated: Sequence[Measure], orders: int) -> list[tuple[Measure, float]]:
+    """What a changed prompt may make worse, each with the loss that does not matter."""
+    compared = [(SIDE_BIAS, 0.1)] if orders == 2 else []
+    compared += [(AGREEMENT, 0.15)] if AGREEMENT in gated else []
+    return [*compared, (REPEAT_FLIP_RATE, 0.15)]
+
+
+def asked_words(table: Mapping[str, Any], items: int) -> str:
+    """What a recording of a suite with so many items asks, and how often."""
+    wordings, replicates = len(table["templates"]), table["design"]["replicates"]
+    calls = items * replicates * wordings
+    what = "each item"
+    if "orders" in table["design"]:
+        what, calls = "each pair in both orders", 2 * calls
+    what += f", under each of {wordings} wordings" * (wordings > 1)
+    times = "three times" if replicates == _REPLICATES else "twice"
+    return f"{what}, {times}: {calls:,} calls. What they cost: judgesense plan {table['name']}"
+
+
+def compared_words(table: Mapping[str, Any], sizes: Sequence[int], labelled: int) -> Iterator[str]:
+    """What the checks of `no_regression` are about, and what losses they find, in lines.
+
+    For a judge of which nothing is known but `ASSUMED_RATE`, by `PlannedGate`.
+
+    Args:
+        table: of the suite.
+        sizes: items of each cluster.
+        labelled: number of items with a label, or with grades of people that a check is about.
+    """
+    yield "Compared with the version before by --judge-baseline git:REF, and skipped without one."
+    if not labelled:
+        yield "Without labels no check here sees whether the judge is right."
+    margins = {entry["measure"]: entry["margin"] for entry in table["checks"][NO_REGRESSION.name]}
+    whole = "items" if max(sizes) == 1 else "clusters"
+    lines = list(_losses_found(table, sizes, labelled, margins, f"on whole {whole}"))
+    if lines:
+        yield f"Of losses of 10 and of 20 points so many are found, scattered and on whole {whole}"
+        yield "(one within the margin may pass):"
+        yield from lines
+        yield (
+            f"if {ASSUMED_RATE:.0%} of the verdicts are right, with a correlation of "
+            f"{ASSUMED_CORRELATION:g} within {'an item' if whole == 'items' else 'a cluster'}; "
+            f"Holm over {len(margins)}."
+        )
+    yield f"For your own judge, once it is recorded: judgesense plan {table['name']}"
+
+
+def _losses_found(
+    table: Mapping[str, Any],
+    sizes: Sequence[int],
+    labelled: int,
+    margins: Mapping[str, float],
+    on_whole: str,
+) -> Iterator[str]:
+    """The chances of finding each of `_LOSSES`, a line for each measure that loses."""
+    gate = PlannedGate(
+        tuple(sizes),
+        labelled,
+        wordings=len(table["templates"]),
+        replicates=table["design"]["replicates"],
+        pairs="orders" in table["design"],
+        bias=margins.get(SIDE_BIAS.name),
+        agreement=margins.get(AGREEMENT.name),
+        repeats=margins.get(REPEAT_FLIP_RATE.name),
+    )
+    kinds = (False, True)
+    if gate.bias is not None:
+        found = [[gate.first_slot(loss, whole=of).bias for loss in _LOSSES] for of in kinds]
+        about = f"the first slot wins more often, on {sum(sizes)} pairs"
+        yield from _chances_line(SIDE_BIAS.name, found, on_whole, about)
+    if gate.agreement is not None:
+        found = [[gate.wrong(loss, whole=of).agreement for loss in _LOSSES] for of in kinds]
+        yield from _chances_line(AGREEMENT.name, found, on_whole, f"on {labelled} labels")
+
+
+def _chances_line(
+    name: str, chances: Sequence[Sequence[float | None]], on_whole: str, about: str
+) -> Iterator[str]:
+    """The chances of scattered losses and of those on whole items; none where they are not known"""
+    scattered, whole = (
+        " and ".join(f"{chance:.0%}" for chance in of if chance is not None) for of in chances
+    )
+    if scattered:
+        yield f"  {name}: {scattered}, {on_whole} {whole} ({about})"
+
+
+def _single(sizes: Sequence[int]) -> list[float]:
+    """The sizes of clusters as if their mean were one unit, of which bounds are widest."""
+    return [size * len(sizes) / sum(sizes) for size in sizes]
+
+
+def shown_texts(names: Iterable[str], question: str) -> str:
+    """A wording with the texts of these names, and the question about them."""
+    # The candidates of a pair are marked as the embedded judge knows them.
+    marks = {name: f"response_{name}" if name in ("a", "b") else name for name in names}
+    texts = (f"<{mark}>\n{{{{{name}}}}}\n</{mark}>" for name, mark in marks.items())
+    return "\n".join([*texts, question])
+
+
+def written_suite(
+    table: Mapping[str, Any],
+    comments: Mapping[str, str],
+    counted: Mapping[str | None, str],
+    compared_lines: Iterable[str],
+) -> str:
+    """A suite file: its table, with comments on its parts and what each check counts."""
+    texts = {name: value for name, value in table.items() if isinstance(value, str)}
+    lines = [f"# {comments['head']}", _lines_of(texts)]
+    for part in ("space", "stimuli", "design"):
+        lines += ["", *([f"# {comments[part]}"] if part in comments else [])]
+        lines += [f"[{part}]", _lines_of(table[part])]
+    lines += ["", f"# {comments['templates']}"]
+    lines += [f"[[templates]]\n{_lines_of(template)}\n" for template in table["templates"]]
+    compared = table["checks"][NO_REGRESSION.name]
+    bars_by_check = {k: v for k, v in table["checks"].items() if k != NO_REGRESSION.name}
+    checks = bars_by_check.items()
+    remark = "The bar is what is wanted, the limit what cannot be\n# accepted: the 95% bound must "
+    remark += "clear it, as it does for a judge that loses one item."
+    if not all(isinstance(bars, dict) for _, bars in checks):
+        remark = "So few items (thirty are a suite) are not\n# enough to exclude anything: a bar "
+        remark += "alone is held against the result as it is."
+    lines += [f"# Each line is a test. {remark}", "[checks]"]
+    lines += [f"{toml_key(name)} = {toml_text(bars)}  # {counted[name]}" for name, bars in checks]
+    lines += ["", *(f"# {line}" for line in compared_lines), f"{NO_REGRESSION.name} = ["]
+    lines += [f"    {toml_text(entry)}," for entry in compared]
+    return "\n".join([*lines, "]", ""])
+
+
+def _lines_of(table: Mapping[str, Any]) -> str:
+    return "\n".join(f"{toml_key(name)} = {_long(value)}" for name, value in table.items())
+
+
+def _long(value: Any) -> str:
+    """A text of several lines as TOML, to the letter; anything else in one line."""
+    long = isinstance(value, str) and "\n" in value and "'''" not in value
+    return f"'''\n{value}'''" if long and _LITERAL.fullmatch(value) else toml_text(value)
+
+
+def judge_table(name: str, comments: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """The table of a judge."""
+    lines = [*(f"# {line}" for line in comments), f"[tool.judgesense.judges.{toml_key(name)}]"]
+    return "\n".join([*lines, _lines_of(settings)]) + "\n"

@@ -1,0 +1,1 @@
+"""``judgesense label SUITE``: labels of items, and whether wordings ask the same."""

@@ -1,0 +1,105 @@
+"""What a paper's design gives: its tables, the datasheet behind them, and their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_judgesense.api import MeasuredDatasheet
+from pytest_judgesense.datasheets.published_design import Printed, Table
+from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.questions.measured_files import files_of
+from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
+from pytest_judgesense.report.datasheet_file import datasheet_json
+from pytest_judgesense.report.notebook import table_html
+from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
+from pytest_judgesense.report.view import View, view_of
+from pytest_judgesense.text.layout import indented
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class PaperAnswer(QuestionAnswer):
+    """What a paper prints for the judges that were asked.
+
+    Attributes:
+        sheet: the datasheet of the judges on the suites of the paper.
+        result: the paper, with its tables and figures.
+    """
+
+    sheet: MeasuredDatasheet
+    result: Printed
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables of the paper, their numbers unrounded."""
+        return self.result.tables
+
+    @cached_property
+    def view(self) -> View:
+        """The datasheet as renderers show it, the paper in front."""
+        return view_of(self.sheet, self.sheet.registry, self.result)
+
+    def lines(self) -> Iterator[str]:
+        """The tables, and how to cite the paper."""
+        yield from self.table_lines()
+        yield from self.closing_lines()
+
+    def table_lines(self) -> Iterator[str]:
+        """The tables."""
+        return printed_lines(self.result)
+
+    def datasheet_lines(self) -> Iterator[str]:
+        """The datasheet behind them."""
+        yield ""
+        yield from datasheet_lines(self.view)
+
+    def closing_lines(self) -> Iterator[str]:
+        """How to cite the paper."""
+        yield ""
+        yield from indented(f"cite: {self.result.paper.cite}", width=0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables by name, each with its rows, and the datasheet as its JSON file has it."""
+        paper = self.result.paper
+        return {
+            "paper": paper.name,
+            "title": paper.title,
+            "cite": paper.cite,
+            "tables": {
+                table.name: {
+                    "caption": table.caption,
+                    "rows": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+                    "notes": list(table.notes),
+                }
+                for table in self.tables
+            },
+            "datasheet": json.loads(datasheet_json(self.sheet)),
+        }
+
+    def to_dataframe(self, table: str | None = None) -> pd.DataFrame:
+        """The table of a name, or the first one; an interval is a pair of numbers.
+
+        Raises:
+            UsageError: there is no such table, or pandas is not installed.
+        """
+        by_name = {printed.name: printed for printed in self.tables}
+        name = next(iter(by_name), "") if table is None else table
+        if name not in by_name:
+            raise unknown_name("table", name, by_name)
+        wanted = by_name[name]
+        return dataframe_of(dict(zip(wanted.columns, row, strict=True)) for row in wanted.rows)
+
+    def files(self, path: Path) -> Iterator[tuple[Path, Callable[[], str]]]:
+        """The files of an output, each with what makes its text; their form is its suffix."""
+        return files_of(path, self.result, self.view, self.sheet)
+
+    def _repr_html_(self) -> str:
+        """The tables, as a notebook shows them."""
+        return "".join(map(table_html, self.tables))

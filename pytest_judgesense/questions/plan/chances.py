@@ -1,0 +1,203 @@
+"""The chance that each check of a suite fails, and the drop that it detects: values and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from pytest_judgesense.asking.inquiry import Asking
+from pytest_judgesense.earlier.past import measured_now
+from pytest_judgesense.errors import CassetteError, CodeNotRun, MissingRecording, StaleRecording
+from pytest_judgesense.estimate import number_text
+from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.trust import NO_CODE
+from pytest_judgesense.measurement import measure
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.questions.plan.power import CheckPower, PowerAssumptions, powers
+from pytest_judgesense.questions.plan.precision import split_lines
+from pytest_judgesense.questions.pricing import cassettes_of
+from pytest_judgesense.stats.chances import Chance
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.text.layout import indented
+
+_Shown: TypeAlias = Chance | float | str | None
+
+_HEAD: Final = ("check", "now", "same items", "new items", "drop", "whole", "clusters")
+
+
+class RecordedVerdicts(NamedTuple):
+    """What is recorded of a judge on a suite.
+
+    Attributes:
+        cell: the verdicts; ``None`` where they are not to be had.
+        stopped: where the recording was stopped; empty where it was not.
+        lacking: why there are none.
+    """
+
+    cell: Cell | None = None
+    stopped: str = ""
+    lacking: str = ""
+
+
+@dataclass(frozen=True)
+class SuiteChances:
+    """The error rates of all checks of a suite.
+
+    Attributes:
+        suite: its name.
+        assumed: the parameters.
+        judge: whose recording they come from; ``None`` where they come from the plan alone.
+        judgments: of the recording.
+        notes: where the recording was stopped, or why none is used, as lines.
+        checks: a row each.
+        precision: where the variance of the recording lies, and the cheapest design for a
+            precision, as lines; empty for the plan alone.
+    """
+
+    suite: str
+    assumed: PowerAssumptions
+    judge: str | None
+    judgments: int
+    notes: tuple[str, ...]
+    checks: tuple[CheckPower, ...]
+    precision: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """The error rates as a table, the reasons for its gaps, and the cheapest design."""
+        is_recorded = self.judge is not None
+        whose = f"judge {self.judge}, {self.judgments} judgments"
+        source = whose if is_recorded else "the plan alone"
+        yield f"{self.suite}, policy {self.assumed.policy}: {source}"
+        yield from self.notes
+        like = "judges like this recording" if is_recorded else "judges as assumed"
+        yield f"chance not to pass (95% interval) for {like}; smallest drop detected in 80%,"
+        yield "scattered over all units (drop) and on whole clusters (whole)"
+        yield from self._table_lines()
+        yield from self.precision
+
+    def _table_lines(self) -> Iterator[str]:
+        drop = self.assumed.drop
+        head = [*_HEAD, *([f"for {drop:g}"] if drop else [])]
+        table, notes = [head], _Notes()
+        for row in self.checks:
+            values: tuple[_Shown, ...] = (
+                *(row.value, row.again, row.anew, row.drop, row.whole),
+                *(row.clusters, row.needed),
+            )
+            table.append([row.name, *map(notes.shown, values[: len(head) - 1])])
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table:
+            yield ("  " + "  ".join(map(str.ljust, cells, widths))).rstrip()
+        yield from notes.lines()
+
+    def to_dict(self) -> Mapping[str, Any]:
+        return {
+            "policy": self.assumed.policy,
+            "judge": self.judge,
+            "judgments": self.judgments,
+            "notes": [note.strip() for note in self.notes],
+            "checks": [check_row(check) for check in self.checks],
+            "precision": list(self.precision),
+        }
+
+
+class _Notes:
+    """The reasons for gaps of a table, numbered as they come."""
+
+    def __init__(self) -> None:
+        self._reasons: dict[str, None] = {}
+
+    def shown(self, value: _Shown) -> str:
+        """A cell of the table; of a reason its number."""
+        if isinstance(value, str):
+            self._reasons[value] = None
+            return f"({list(self._reasons).index(value) + 1})"
+        if isinstance(value, Chance):
+            is_exact = value.lower == value.upper
+            span = "" if is_exact else f" ({value.lower:.0%} to {value.upper:.0%})"
+            return f"{value.value:.0%}{span}"
+        if isinstance(value, int):
+            return str(value)
+        return "-" if value is None else number_text(value)
+
+    def lines(self) -> Iterator[str]:
+        yield from (f"  ({i}) {reason}" for i, reason in enumerate(self._reasons, start=1))
+
+
+def check_row(check: CheckPower) -> dict[str, Any]:
+    """A check as plain values: a chance with its interval, or the reason why there is none."""
+    values = asdict(check)
+    row: dict[str, Any] = {"check": values.pop("name"), **values}
+    for name in ("again", "anew"):
+        chance = getattr(check, name)
+        if isinstance(chance, Chance):
+            row[name] = {"value": chance.value, "lower": chance.lower, "upper": chance.upper}
+    return row
+
+
+def chances_of(
+    suite: Suite,
+    assumed: PowerAssumptions,
+    judge: JudgeSpec | None = None,
+    cassettes: Path = Path("cassettes"),
+) -> SuiteChances:
+    """The error rates of the checks of a suite.
+
+    Without a judge, or where its verdicts are not to be had of its recording, as it would be asked
+    now, by the plan alone.
+    """
+    recorded = _recorded(judge, suite, assumed, cassettes) if judge else RecordedVerdicts()
+    cell = recorded.cell
+    notes = [f"  {recorded.stopped}"] if recorded.stopped else []
+    if judge and not cell:
+        notes += indented(recorded.lacking, 2)
+    return SuiteChances(
+        suite.name,
+        assumed,
+        cell.judge if cell else None,
+        len(cell.judgments) if cell else 0,
+        tuple(notes),
+        tuple(powers(suite, assumed, cell)),
+        tuple(split_lines(cell, assumed.half_width, assumed.registry)) if cell else (),
+    )
+
+
+def _recorded(
+    judge: JudgeSpec, suite: Suite, assumed: PowerAssumptions, cassettes: Path
+) -> RecordedVerdicts:
+    """What is recorded of a judge, as it would be asked now."""
+    files = cassettes_of(judge, suite, cassettes)
+    # A plan takes no longer where a suite is large.
+    asking = Asking(trust=NO_CODE, registry=assumed.registry, computes=lambda _: False)
+    lacking = f"not all trials of judge {judge.name} are recorded as they would be asked now"
+    with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
+        try:
+            measurement = measure(
+                judge, suite, files, loop, seed=assumed.seed, asking=asking
+            ).sound()
+        except CodeNotRun as error:
+            lacking = f"{error.what}: {error.found}"
+            if cell := _returned(judge, suite, assumed, files.values()):
+                return RecordedVerdicts(cell)
+        else:
+            stop = measurement.stop
+            return RecordedVerdicts(measurement.cell, stop.said(suite.name) if stop else "")
+    return RecordedVerdicts(lacking=lacking)
+
+
+def _returned(
+    judge: JudgeSpec, suite: Suite, assumed: PowerAssumptions, files: Iterable[Path]
+) -> Cell | None:
+    """The verdicts by what a function returned, whatever it would do today, if all are there."""
+    with suppress(CassetteError):
+        paths = [path for path in files if path.exists()]
+        now, _ = measured_now(judge, suite, paths, assumed.seed, assumed.registry)
+        cell = now.side.cell
+        if cell and len(cell.judgments) == len(plan_trials(suite)):
+            return cell
+    return None

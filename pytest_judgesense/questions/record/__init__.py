@@ -1,0 +1,1 @@
+"""``judgesense record``: suites recorded in shards, here or on a Ray cluster."""

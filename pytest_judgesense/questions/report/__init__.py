@@ -1,0 +1,1 @@
+"""``judgesense report``: what there is of judges, in logs, datasheets and histories."""

@@ -1,0 +1,1 @@
+"""``judgesense report FILE... --panel``: what several judges of the same items are worth."""

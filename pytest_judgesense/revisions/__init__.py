@@ -1,0 +1,1 @@
+"""Git, and files as they stood at a revision."""

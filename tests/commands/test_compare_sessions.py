@@ -424,10 +424,11 @@ def suite_of_questions(day: str, questions: range, good: int) -> str:
     [
         (range(80), "the outputs moved; the judge is not seen to have", "of question they pass"),
         # Twenty that are shared would do, but they are less than half of all.
-        (
+        pytest.param(
             range(60, 140),
             "the outputs, or what was asked, moved; the judge is not seen to have",
             "to tell the outputs from what was asked: 20, and 40 are needed",
+            marks=pytest.mark.long,
         ),
     ],
 )

@@ -171,7 +171,17 @@ def worse_by(reply: Reply, lost: float) -> Reply:
     return lambda trial, chance, rng: reply(trial, chance - lost, rng)
 
 
-@pytest.mark.parametrize("suite", SUITES)
+IN_THE_GATE = {"scale", "pairs"}
+
+
+@pytest.mark.parametrize(
+    "suite",
+    # In the gate: grades, and pairs whose sides are counted.
+    [
+        pytest.param(suite, marks=() if suite in IN_THE_GATE else pytest.mark.long)
+        for suite in SUITES
+    ],
+)
 def test_no_verdict_on_any_measure_stands_beside_bounds_that_contradict_it(suite: str) -> None:
     design, plan, reply = SUITES[suite]
     rng, seen = np.random.default_rng(5), set[str]()

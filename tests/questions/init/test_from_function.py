@@ -731,11 +731,19 @@ def objects(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "target",
     [
-        *("made", "by_lambda", "Judge.static"),
+        "made",
         *(
             pytest.param(target, marks=pytest.mark.long)
             for target in (
-                *("bound", "made.better", "made.later", "made.cached", "partly"),
+                *(
+                    "by_lambda",
+                    "Judge.static",
+                    "bound",
+                    "made.better",
+                    "made.later",
+                    "made.cached",
+                    "partly",
+                ),
                 *("Heir.static", "Judge.of_class", "Namespace.judge"),
             )
         ),

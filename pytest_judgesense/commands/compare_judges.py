@@ -16,11 +16,12 @@ from pytest_judgesense.commands.live_calls import terms_of
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     number,
+    only_suite,
     place_of,
     show,
     tell_of_outputs,
 )
-from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.questions.compare.judges.old_mark import WITHIN
 
@@ -70,22 +71,18 @@ def _question(options: argparse.Namespace) -> CompareJudgesQuestion:
     """The question that the options ask."""
     from pytest_judgesense.questions.compare.judges.question import CompareJudgesQuestion
 
-    if len(options.names) != 1:
-        raise UsageError(
-            "judges are compared on one suite",
-            found=listed(options.names) or "none",
-            expected="judgesense compare SUITE --judges OLD NEW",
-        )
+    form = "judgesense compare SUITE --judges OLD NEW"
+    suite = only_suite(options, "judges", form)
     if options.judge_name is not None:
         raise UsageError(
             "--judge-name names no judge beside --judges",
             found=options.judge_name,
-            expected="judgesense compare SUITE --judges OLD NEW",
+            expected=form,
             remedy="leave it out",
         )
     old, new = options.judges
     return CompareJudgesQuestion(
-        suite=options.names[0],
+        suite=suite,
         old=old,
         new=new,
         mark=options.mark,

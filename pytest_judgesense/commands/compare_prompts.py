@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from pytest_judgesense.commands.live_calls import terms_of
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
+    only_suite,
     place_of,
     show,
     tell_of_outputs,
 )
-from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files.output import Outputs
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     from pytest_judgesense.questions.compare.prompts.question import ComparePromptsQuestion
 
     question = ComparePromptsQuestion(
-        suite=_only_suite(options),
+        suite=only_suite(options, "prompts", "judgesense compare SUITE --prompts P1 P2 ..."),
         prompts=tuple(options.prompts),
         judge=options.judge_name,
         terms=terms_of(options),
@@ -49,17 +49,6 @@ def run(options: argparse.Namespace) -> int:
         return 0
     answer = question.answer()
     return _written(answer, options) or (BAR_FAILED if answer.worse else 0)
-
-
-def _only_suite(options: argparse.Namespace) -> str:
-    if len(options.names) != 1:
-        raise UsageError(
-            "prompts are compared on one suite",
-            found=listed(options.names) or "none",
-            expected="judgesense compare SUITE --prompts P1 P2 ...",
-        )
-    suite: str = options.names[0]
-    return suite
 
 
 def _written(answer: ComparePromptsAnswer, options: argparse.Namespace) -> int:

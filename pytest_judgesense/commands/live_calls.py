@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from pytest_judgesense.commands.options import FLAG, MANY, add_cassettes, number, seed
-from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.report.assembly import FORMS
 
@@ -25,18 +25,35 @@ def add_terms(parser: argparse.ArgumentParser, *, live: bool = False) -> None:
         modes.append("live")
     group.add_argument("--judge-mode", choices=modes, default="replay", help=text)
     group.add_argument("--plan", help="print calls and price, and ask nothing", **FLAG)
-    kinds: dict[str, Any] = {
-        "--judge-concurrency": (int, "maximum number of concurrent calls"),
-        "--judge-max-calls": (int, "maximum number of calls, including retries"),
-        "--judge-max-cost": (float, "maximum cost in USD, by the prices of the judges"),
-        "--judge-max-unparsed": (int, "stop if the first N replies to a suite lack a verdict"),
-    }
-    defaults = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
-    for name, (kind, text) in kinds.items():
-        reader = number(name.removeprefix("--judge-"), kind)
-        group.add_argument(name, type=reader, default=defaults.get(name), help=text)
+    add_limits(
+        group,
+        {
+            "--judge-concurrency": "maximum number of concurrent calls",
+            "--judge-max-calls": "maximum number of calls, including retries",
+            "--judge-max-cost": "maximum cost in USD, by the prices of the judges",
+            "--judge-max-unparsed": "stop if the first N replies to a suite lack a verdict",
+        },
+    )
     group.add_argument("--judge-seed", type=seed, default=0, help="seed of every random draw")
     add_cassettes(group)
+
+
+# What a limit counts, and what it is where none is set.
+_LIMITS: Final[Mapping[str, tuple[type[int | float], int | float | None]]] = {
+    "--judge-concurrency": (int, AskingTerms.concurrency),
+    "--judge-max-calls": (int, AskingTerms.max_calls),
+    "--judge-max-cost": (float, AskingTerms.max_cost),
+    "--judge-deadline": (float, None),
+    "--judge-max-unparsed": (int, AskingTerms.max_unparsed),
+}
+
+
+def add_limits(parser: argparse._ActionsContainer, meanings: Mapping[str, str]) -> None:
+    """Add limits of what is asked, each with what it means for the command."""
+    for name, meaning in meanings.items():
+        kind, default = _LIMITS[name]
+        reader = number(name.removeprefix("--judge-"), kind)
+        parser.add_argument(name, type=reader, default=default, help=meaning)
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_judgesense.errors import JudgesenseError, printable
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed, printable
 from pytest_judgesense.questions.place import JUDGE, Place, find_code_of_project
 from pytest_judgesense.text.display import complain_of, print_line
 from pytest_judgesense.text.layout import Toned
@@ -45,6 +45,24 @@ def add_suite(parser: argparse.ArgumentParser, more: str = "") -> None:
     """Add the suite, as the next argument; ``more`` says what is done with it."""
     text = f"a suite by name, NAME@PRESET, or its file{more}"
     parser.add_argument("judge_suite", metavar="SUITE", help=text)
+
+
+def only_suite(options: argparse.Namespace, compared: str, form: str) -> str:
+    """The suite, where ``names`` has to hold it and nothing else.
+
+    ``compared`` says what is compared on it, ``form`` the form of the command.
+
+    Raises:
+        UsageError: there is none, or there are several names.
+    """
+    if len(options.names) != 1:
+        raise UsageError(
+            f"{compared} are compared on one suite",
+            found=listed(options.names) or "none",
+            expected=form,
+        )
+    suite: str = options.names[0]
+    return suite
 
 
 def add_cassettes(parser: argparse._ActionsContainer) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
+from pytest_judgesense.commands.live_calls import add_limits
 from pytest_judgesense.commands.options import (
     BROKEN_FILE,
     FLAG,
@@ -15,7 +15,6 @@ from pytest_judgesense.commands.options import (
     place_of,
     show,
 )
-from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.questions.record.question import RecordQuestion
 from pytest_judgesense.questions.record.ray_tasks import TEMPORARY, protect_temporary_cluster
 from pytest_judgesense.questions.terms import AskingTerms
@@ -32,17 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ray", nargs="?", const=TEMPORARY, metavar="ADDRESS", help=meaning)
     parser.add_argument("--plan", help="print calls and price, and ask nothing", **FLAG)
     add_cassettes(parser)
-    kinds: dict[str, Any] = {
-        "--judge-concurrency": (int, "maximum number of concurrent calls in each shard"),
-        "--judge-max-calls": (int, "maximum number of calls of the whole job, including retries"),
-        "--judge-max-cost": (float, "maximum cost of the whole job in USD, by the judge's prices"),
-        "--judge-deadline": (float, "seconds after which no shard starts a call"),
-        "--judge-max-unparsed": (int, "stop a shard whose first N replies all lack a verdict"),
-    }
-    defaults = {"--judge-concurrency": CONCURRENCY, "--judge-max-unparsed": 20}
-    for name, (kind, meaning) in kinds.items():
-        reader = number(name.removeprefix("--judge-"), kind)
-        parser.add_argument(name, type=reader, default=defaults.get(name), help=meaning)
+    add_limits(
+        parser,
+        {
+            "--judge-concurrency": "maximum number of concurrent calls in each shard",
+            "--judge-max-calls": "maximum number of calls of the whole job, including retries",
+            "--judge-max-cost": "maximum cost of the whole job in USD, by the judge's prices",
+            "--judge-deadline": "seconds after which no shard starts a call",
+            "--judge-max-unparsed": "stop a shard whose first N replies all lack a verdict",
+        },
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -152,26 +152,36 @@ def mixture_fit(
                 f"there are {len(rows)} clusters in {name}, and {FEWEST_CLUSTERS} are the fewest "
                 "that show what others would be like"
             )
+    p_value, nearest = _tested(by_class, of_new, kinds, draws, np.random.default_rng(seed))
+    by_code = dict(zip(codes.tolist(), labels, strict=True))
+    return MixtureFit(
+        p_value,
+        float(nearest.distances[0]),
+        {by_code[code]: share for code, share in enumerate(nearest.shares[0].tolist())},
+        kinds,
+        draws,
+    )
+
+
+def _tested(
+    by_class: _Floats, of_new: _Floats, kinds: int, draws: int, rng: np.random.Generator
+) -> tuple[float, _Nearest]:
+    """The p-value of new answers, and the mix that is nearest to them.
+
+    ``by_class`` and ``of_new`` are the answers of each cluster, by class and kind, and by kind.
+    """
     total = of_new.sum(axis=0)
     units = float(total.sum())
     sizes = by_class.sum(axis=1)
     pseudo = math.sqrt(float(sizes @ sizes / sizes.sum()))
     calibrated = _Calibrated.of(by_class.sum(axis=0), kinds, pseudo)
     nearest = _nearest(total[None] / units, units, calibrated)
-    rng = np.random.default_rng(seed)
     redrawn = _redrawn(of_new, draws, rng)
     shares = redrawn / redrawn.sum(axis=1, keepdims=True) - nearest.residuals
     anew = _Calibrated.of(_redrawn_classes(by_class, pseudo, draws, rng), kinds, pseudo)
     distances = _widened(by_class, kinds) * _nearest(shares, units, anew).distances
     as_far = int((distances >= nearest.distances[0]).sum())
-    by_code = dict(zip(codes.tolist(), labels, strict=True))
-    return MixtureFit(
-        (1 + as_far) / (1 + draws),
-        float(nearest.distances[0]),
-        {by_code[code]: share for code, share in enumerate(nearest.shares[0].tolist())},
-        kinds,
-        draws,
-    )
+    return (1 + as_far) / (1 + draws), nearest
 
 
 def _confidences(answers: Answers) -> _Floats:

@@ -244,6 +244,7 @@ def measure(
         JudgeError: the judge cannot be called, or (`SendingRefused`) a repository may not say so.
         UsageError: a prompt or a function of the judge is wrong.
     """
+    asking = replace(asking, registry=asking.registry.for_suite(suite))
     plan = _plan(judge, suite, cassettes, mode)
     inquiry = Inquiry(judge, plan.suite, plan.of(plan.stop), cassettes, loop, mode, asking)
     end = _ask_until_decided(plan, inquiry, stopping, seed, asking.registry)

@@ -8,7 +8,7 @@ this module when pytest starts, so it is light.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -57,6 +57,9 @@ __all__ = [
 # A hook of a plugin: the name of the plugin, and the function that returns its values.
 Hook: TypeAlias = tuple[str, Callable[[], Any]]
 _Value = TypeVar("_Value", Measure, Provider)
+_Of = TypeVar("_Of")
+# From all judges with their suites, and the seed of random draws, to sentences.
+ClosingSentences: TypeAlias = "Callable[[Sequence[tuple[str, ComparedJudge]], int], Iterable[str]]"
 
 MEASURES: Final = "pytest_judgesense_measures"
 PROVIDERS: Final = "pytest_judgesense_providers"
@@ -190,11 +193,9 @@ class Instrument:
         score: from the design and a verdict to its place on the scale, from 0 to 1; NaN for none.
         logged: what judgment logs hold of its replies beside a verdict.
         skills: functions by which the embedded judge replies to prompts of this kind.
-        importers: formats of foreign files with judgments on such suites.
         papers: published designs.
         leave_out: how parts of a prompt are left out; ``None`` where it does not.
         first_suite: how ``judgesense init`` begins a suite; ``None`` if it does not.
-        default: whether judgments without a suite are of this kind.
     """
 
     form: Kind
@@ -205,11 +206,9 @@ class Instrument:
     score: Callable[[Design, str], float] = place_on_scale
     logged: Logged | None = None
     skills: tuple[Skill, ...] = ()
-    importers: tuple[Importer, ...] = ()
     papers: tuple[Paper, ...] = ()
     leave_out: LeaveOut | None = None
     first_suite: FirstSuite | None = None
-    default: bool = False
 
     @property
     def name(self) -> str:
@@ -217,61 +216,178 @@ class Instrument:
         return self.form.name
 
 
+class RoomContents(NamedTuple):
+    """What is measured and reported by one room of instruments.
+
+    Attributes:
+        instruments: one for each kind of suites that it measures.
+        report: what it adds to the report; ``None`` for nothing.
+        joined: measures that it adds to suites of every kind; where a suite has nothing for one of
+            them, it gives no estimate.
+    """
+
+    instruments: tuple[Instrument, ...] = ()
+    report: Report | None = None
+    joined: tuple[Measure, ...] = ()
+
+
+class Room(NamedTuple):
+    """A room of instruments, which is imported when something of it is needed.
+
+    Attributes:
+        name: of its folder.
+        kinds: the kinds of suites that it measures.
+        contents: imports it.
+        importers: imports the formats of foreign files with judgments on such suites.
+        joins: whether its joined measures have something to measure on a suite of another kind.
+        default: whether judgments without a suite are of its first kind.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    contents: Callable[[], RoomContents]
+    importers: Callable[[], tuple[Importer, ...]] = tuple
+    joins: Callable[[Suite], bool] = lambda _: False
+    default: bool = False
+
+
+class _ByKind(Mapping[str, _Of]):
+    """Something of each kind of suites; the room of a kind is imported when it is looked up.
+
+    It is equal to itself alone: suites are kept by the kinds that they were loaded with.
+    """
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def __init__(self, rooms: Mapping[str, Room], of: Callable[[Instrument], _Of]) -> None:
+        self._rooms, self._of = rooms, of
+
+    def __getitem__(self, kind: str) -> _Of:
+        instruments = self._rooms[kind].contents().instruments
+        return next(self._of(made) for made in instruments if made.name == kind)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rooms)
+
+    def __len__(self) -> int:
+        return len(self._rooms)
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._rooms
+
+
 @dataclass(frozen=True)
 class Registry:
     """Everything that instruments and plugins provide.
 
+    A room is imported when one of its kinds is looked up. What speaks of all kinds, such as all
+    `measures`, imports every room: who has a suite asks the registry `for_suite`.
+
     Attributes:
-        kinds: the instruments by the kind of suites that they measure, the default one first.
+        rooms: in the order of the report.
+        for_every_kind: what is reported beside the reports of the rooms.
         providers: of judges, by name.
-        joined: measures that rooms add to suites of every kind; where a suite has nothing for one
-            of them, it gives no estimate.
         added: the measures of plugins.
-        reports: what the instruments report, and what is reported of suites of every kind.
-        sections: those of the reports that are made.
-        comparisons: those of the reports that are made, the ones above the datasheet first.
-        closing: from all judges with their suites, and the seed, to the last sentences.
-        importers: the readable formats of foreign files, by name.
-        variants: importers that read such a format in another way, where their option is given.
-        papers: the published designs, by the name of ``judgesense paper NAME``.
+        tables: which sections and comparisons are made.
     """
 
-    kinds: Mapping[str, Instrument]
+    rooms: tuple[Room, ...]
+    for_every_kind: Report | None = None
     providers: Mapping[str, Provider] = field(default_factory=dict)
-    joined: tuple[Measure, ...] = ()
     added: tuple[Measure, ...] = ()
-    reports: tuple[Report, ...] = ()
-    sections: tuple[ReportSection, ...] = ()
-    comparisons: tuple[JudgeComparison, ...] = ()
-    closing: tuple[Callable[[Sequence[tuple[str, ComparedJudge]], int], Iterable[str]], ...] = ()
-    importers: Mapping[str, Importer] = field(default_factory=dict)
-    variants: tuple[Importer, ...] = ()
-    papers: Mapping[str, Paper] = field(default_factory=dict)
+    tables: Shown = "all"
 
     @classmethod
     def of_instruments(
-        cls,
-        instruments: Iterable[Instrument],
-        reports: Iterable[Report] = (),
-        providers: Iterable[Provider] = (),
-        joined: Iterable[Measure] = (),
+        cls, instruments: Iterable[Instrument], joined: Iterable[Measure] = ()
     ) -> Registry:
-        """What there is where the package has these, and no plugin adds anything."""
-        kinds = sorted(instruments, key=lambda instrument: not instrument.default)
-        reports = tuple(reports)
-        comparisons = chain.from_iterable(report.comparisons for report in reports)
-        return cls(
-            {instrument.name: instrument for instrument in kinds},
-            {provider.name: provider for provider in providers},
-            tuple(joined),
-            reports=reports,
-            sections=tuple(chain.from_iterable(report.sections for report in reports)),
-            comparisons=tuple(sorted(comparisons, key=lambda comparison: not comparison.apart)),
-            closing=tuple(chain.from_iterable(report.closing for report in reports)),
-            importers={i.name: i for kind in kinds for i in kind.importers if not i.option},
-            variants=tuple(i for kind in kinds for i in kind.importers if i.option),
-            papers={p.name: p for instrument in kinds for p in instrument.papers},
-        )
+        """What there is where one room has these, and no plugin adds anything."""
+        contents = RoomContents(tuple(instruments), joined=tuple(joined))
+        kinds = tuple(instrument.name for instrument in contents.instruments)
+        return cls((Room("instruments", kinds, lambda: contents, joins=lambda _: True),))
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Instrument]:
+        """The instruments by the kind of suites that they measure, the default one first."""
+        return _ByKind(self._room_of_kind, lambda instrument: instrument)
+
+    @cached_property
+    def forms(self) -> Mapping[str, Kind]:
+        """The kinds of suites by name, which are needed to load a suite."""
+        return _ByKind(self._room_of_kind, lambda instrument: instrument.form)
+
+    @cached_property
+    def _room_of_kind(self) -> Mapping[str, Room]:
+        rooms = sorted(self.rooms, key=lambda room: not room.default)
+        return {kind: room for room in rooms for kind in room.kinds}
+
+    def of_rooms(self, names: Collection[str]) -> Registry:
+        """The same with these rooms alone."""
+        return replace(self, rooms=tuple(room for room in self.rooms if room.name in names))
+
+    def for_suite(self, suite: Suite) -> Registry:
+        """The same with the rooms alone that measure something on a suite."""
+        rooms = (room for room in self.rooms if suite.kind in room.kinds or room.joins(suite))
+        return replace(self, rooms=tuple(rooms))
+
+    @cached_property
+    def _contents(self) -> tuple[RoomContents, ...]:
+        return tuple(room.contents() for room in self.rooms)
+
+    @cached_property
+    def joined(self) -> tuple[Measure, ...]:
+        """Measures that rooms add to suites of every kind."""
+        return tuple(chain.from_iterable(contents.joined for contents in self._contents))
+
+    @cached_property
+    def reports(self) -> tuple[Report, ...]:
+        """What the instruments report, and what is reported of suites of every kind."""
+        of_rooms = (contents.report for contents in self._contents)
+        return tuple(filter(None, (*of_rooms, self.for_every_kind)))
+
+    @cached_property
+    def sections(self) -> tuple[ReportSection, ...]:
+        """Those of the reports that are made."""
+        sections = chain.from_iterable(report.sections for report in self.reports)
+        if self.tables == "summary":
+            return tuple(section for section in sections if section.summarised)
+        return () if self.tables == "none" else tuple(sections)
+
+    @cached_property
+    def comparisons(self) -> tuple[JudgeComparison, ...]:
+        """Those of the reports that are made, the ones above the datasheet first."""
+        reported = chain.from_iterable(report.comparisons for report in self.reports)
+        comparisons = tuple(sorted(reported, key=lambda comparison: not comparison.apart))
+        if self.tables == "summary":
+            return tuple(comparison for comparison in comparisons if comparison.brief)
+        return () if self.tables == "none" else comparisons
+
+    @cached_property
+    def closing(self) -> tuple[ClosingSentences, ...]:
+        """From all judges with their suites, and the seed, to the last sentences."""
+        if self.tables == "none":
+            return ()
+        return tuple(chain.from_iterable(report.closing for report in self.reports))
+
+    @cached_property
+    def importers(self) -> Mapping[str, Importer]:
+        """The readable formats of foreign files, by name."""
+        return {importer.name: importer for importer in self._importers if not importer.option}
+
+    @cached_property
+    def variants(self) -> tuple[Importer, ...]:
+        """Importers that read such a format in another way, where their option is given."""
+        return tuple(importer for importer in self._importers if importer.option)
+
+    @cached_property
+    def _importers(self) -> tuple[Importer, ...]:
+        return tuple(chain.from_iterable(room.importers() for room in self.rooms))
+
+    @cached_property
+    def papers(self) -> Mapping[str, Paper]:
+        """The published designs, by the name of ``judgesense paper NAME``."""
+        papers = chain.from_iterable(instrument.papers for instrument in self.kinds.values())
+        return {paper.name: paper for paper in papers}
 
     @cached_property
     def measures(self) -> Mapping[str, Measure]:
@@ -289,11 +405,6 @@ class Registry:
         of_kinds = (instrument.checks for instrument in self.kinds.values())
         earlier = (NO_REGRESSION, NO_DRIFT)
         return {check.name: check for check in (*earlier, *gates, *chain(*of_kinds))}
-
-    @cached_property
-    def forms(self) -> Mapping[str, Kind]:
-        """The kinds of suites by name, which are needed to load a suite."""
-        return {name: instrument.form for name, instrument in self.kinds.items()}
 
     @property
     def default(self) -> Instrument:
@@ -329,13 +440,7 @@ class Registry:
 
     def shown(self, shown: Shown) -> Registry:
         """The same with the sections and comparisons of which something is ``shown``."""
-        if shown == "all":
-            return self
-        if shown == "none":
-            return replace(self, sections=(), comparisons=(), closing=())
-        sections = (section for section in self.sections if section.summarised)
-        comparisons = (comparison for comparison in self.comparisons if comparison.brief)
-        return replace(self, sections=tuple(sections), comparisons=tuple(comparisons))
+        return self if shown == self.tables else replace(self, tables=shown)
 
     def verify(self, estimates: tuple[Estimate, ...]) -> None:
         """Raise an `InternalError` if the estimates of a part contradict each other."""
@@ -401,12 +506,12 @@ def extended(registry: Registry, hooks: Callable[[str], Iterable[Hook]]) -> Regi
     Raises:
         ExtensionError: a value is malformed or a name is taken; the error names the plugin.
     """
-    measures, checks = dict(registry.measures), dict(registry.checks)
-    added = measures_of(hooks(MEASURES))
-    for measure in added:
-        _enter(measures, "measure", measure)
-        if measure.check:
-            _enter(checks, "check", gate_of(measure))
+    if added := measures_of(hooks(MEASURES)):
+        measures, checks = dict(registry.measures), dict(registry.checks)
+        for measure in added:
+            _enter(measures, "measure", measure)
+            if measure.check:
+                _enter(checks, "check", gate_of(measure))
     providers = dict(registry.providers)
     for source, provider in _values(PROVIDERS, hooks(PROVIDERS), Provider):
         if provider.name in NO_PROVIDERS:

@@ -24,6 +24,7 @@ from pytest_judgesense.commands.main import build_parser
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge import Judge
 from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.measures.bar import CheckKind
 from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.fixture_values import JudgeDatasheet
 from pytest_judgesense.plugin.options import OPTIONS
@@ -198,7 +199,14 @@ def measures() -> Iterator[str]:
 
 def check_names() -> str:
     """What a run must know of the checks before it imports the registry."""
-    return "".join(f"{check.marker}\n" for check in BUILT_IN.checks.values())
+    return "".join(f"{_room_of(check)}\t{check.marker}\n" for check in BUILT_IN.checks.values())
+
+
+def _room_of(check: CheckKind) -> str:
+    """The room that gives a check, the default one first; empty for those that no room gives."""
+    rooms = sorted(BUILT_IN.rooms, key=lambda room: not room.default)
+    giving = (room.name for room in rooms if check.name in BUILT_IN.of_rooms((room.name,)).checks)
+    return "" if check.earlier else next(giving)
 
 
 PAGES = {

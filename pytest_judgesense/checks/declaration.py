@@ -10,6 +10,7 @@ from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.measures.bar import SESSIONS, WAYS, Check, CheckKind, limit_name
 from pytest_judgesense.measures.definition import CONDITION_KEYS, Measure
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.suite import Suite
 
 # The command that lists all measures and checks.
 LISTING: Final = "judgesense explain"
@@ -31,6 +32,17 @@ def declare_check(
     earlier = _regression if kind.regression else _drift
     declare = kind.declare or (earlier if kind.earlier else _gate)
     return declare(kind, args, kwargs, registry)
+
+
+def declare_check_on(
+    suite: Suite, name: str, arguments: Mapping[str, Any], registry: Registry
+) -> Check:
+    """The check that a line of a suite file declares; raises as `declare_check`."""
+    try:
+        return declare_check(name, (), arguments, registry.for_suite(suite))
+    except UsageError:
+        # A check on what the suite has nothing for; and a wrong name is told among all names.
+        return declare_check(name, (), arguments, registry)
 
 
 def _gate(kind: CheckKind, args: Sequence[Any], kwargs: Mapping[str, Any], _: Registry) -> Check:

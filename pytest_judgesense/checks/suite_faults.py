@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import cycle, islice
 
-from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.declaration import declare_check_on
 from pytest_judgesense.checks.reach import can_clear
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.measures.bar import Check
@@ -64,7 +64,7 @@ def _checks_and_bars(suite: Suite, registry: Registry) -> Iterator[LintFinding]:
     for declaration in suite.checks:
         arguments = dict(declaration.arguments)
         try:
-            check = declare_check(declaration.name, (), arguments, registry)
+            check = declare_check_on(suite, declaration.name, arguments, registry)
         except UsageError as error:
             shown = ", ".join(f"{name} = {value!r}" for name, value in arguments.items())
             yield LintFinding(

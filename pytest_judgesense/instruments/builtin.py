@@ -1,37 +1,111 @@
-"""The list of all instruments: two lines a room, and what is reported of suites of every kind."""
+"""The list of all instruments, and what is reported of suites of every kind.
+
+A room has a function that imports it, and a line: a session loads the rooms whose suites or checks
+it has.
+"""
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.datasheets.profile import Word, any_above
 from pytest_judgesense.datasheets.sections import JudgeComparison, Report, ReportSection
 from pytest_judgesense.instruments import exclusions, leaderboard
-from pytest_judgesense.instruments.ablation import instrument as ablation
-from pytest_judgesense.instruments.debate import instrument as debate
-from pytest_judgesense.instruments.ladder import instrument as ladder
-from pytest_judgesense.instruments.paraphrase import instrument as paraphrase
-from pytest_judgesense.instruments.people import instrument as people
-from pytest_judgesense.instruments.probe import instrument as probe
-from pytest_judgesense.instruments.rubric import instrument as rubric
-from pytest_judgesense.instruments.temperature import instrument as temperature
-from pytest_judgesense.instruments.vacuum import instrument as vacuum
 from pytest_judgesense.judges.providers.builtin import BUILT_IN as PROVIDERS
 from pytest_judgesense.measures.shared import confounded
-from pytest_judgesense.registry import Registry
+from pytest_judgesense.registry import Importer, Registry, Room, RoomContents
+
+if TYPE_CHECKING:
+    from pytest_judgesense.suites.suite import Suite
+
+
+def _vacuum() -> RoomContents:
+    from pytest_judgesense.instruments.vacuum import instrument as vacuum
+
+    return RoomContents(vacuum.INSTRUMENTS, vacuum.REPORT)
+
+
+def _ladder() -> RoomContents:
+    from pytest_judgesense.instruments.ladder import instrument as ladder
+
+    return RoomContents(ladder.INSTRUMENTS, ladder.REPORT)
+
+
+def _paraphrase() -> RoomContents:
+    from pytest_judgesense.instruments.paraphrase import instrument as paraphrase
+
+    return RoomContents(paraphrase.INSTRUMENTS, paraphrase.REPORT)
+
+
+def _paraphrase_files() -> tuple[Importer, ...]:
+    from pytest_judgesense.instruments.paraphrase import importers as paraphrase
+
+    return paraphrase.IMPORTERS
+
+
+def _temperature() -> RoomContents:
+    from pytest_judgesense.instruments.temperature import instrument as temperature
+
+    return RoomContents(temperature.INSTRUMENTS, temperature.REPORT)
+
+
+def _debate() -> RoomContents:
+    from pytest_judgesense.instruments.debate import instrument as debate
+
+    return RoomContents(debate.INSTRUMENTS, debate.REPORT)
+
+
+def _debate_files() -> tuple[Importer, ...]:
+    from pytest_judgesense.instruments.debate import importers as debate
+
+    return debate.IMPORTERS
+
+
+def _rubric() -> RoomContents:
+    from pytest_judgesense.instruments.rubric import instrument as rubric
+
+    return RoomContents(rubric.INSTRUMENTS, rubric.REPORT)
+
+
+def _rubric_files() -> tuple[Importer, ...]:
+    from pytest_judgesense.instruments.rubric import importers as rubric
+
+    return rubric.IMPORTERS
+
+
+def _people() -> RoomContents:
+    from pytest_judgesense.instruments.people import instrument as people
+
+    return RoomContents(report=people.REPORT, joined=people.JOINED)
+
+
+def _probe() -> RoomContents:
+    from pytest_judgesense.instruments.probe import instrument as probe
+
+    return RoomContents(probe.INSTRUMENTS, probe.REPORT)
+
+
+def _ablation() -> RoomContents:
+    from pytest_judgesense.instruments.ablation import instrument as ablation
+
+    return RoomContents(ablation.INSTRUMENTS, ablation.REPORT)
+
+
+def _labelled_by_people(suite: Suite) -> bool:
+    return any(item.people for item in suite.items)
+
 
 # In the order of the report.
 ROOMS: Final = (
-    vacuum,
-    ladder,
-    paraphrase,
-    temperature,
-    debate,
-    rubric,
-    people,
-    probe,
-    ablation,
+    Room("vacuum", ("vacuum",), _vacuum),
+    Room("ladder", ("ladder", "criterion"), _ladder),
+    Room("paraphrase", ("paraphrase",), _paraphrase, _paraphrase_files, default=True),
+    Room("temperature", ("temperature",), _temperature),
+    Room("debate", ("debate",), _debate, _debate_files),
+    Room("rubric", ("rubric",), _rubric, _rubric_files),
+    Room("people", (), _people, joins=_labelled_by_people),
+    Room("probe", ("probe",), _probe),
+    Room("ablation", ("ablation",), _ablation),
 )
 _FOR_EVERY_KIND: Final = Report(
     sections=(
@@ -66,9 +140,4 @@ _FOR_EVERY_KIND: Final = Report(
         Word("malformed replies", any_above("unparsed_rate", 0.02)),
     ),
 )
-BUILT_IN: Final = Registry.of_instruments(
-    (instrument for room in ROOMS for instrument in room.INSTRUMENTS),
-    (*(room.REPORT for room in ROOMS), _FOR_EVERY_KIND),
-    PROVIDERS.values(),
-    chain.from_iterable(vars(room).get("JOINED", ()) for room in ROOMS),
-)
+BUILT_IN: Final = Registry(ROOMS, _FOR_EVERY_KIND, PROVIDERS)

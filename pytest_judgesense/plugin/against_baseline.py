@@ -71,7 +71,6 @@ class BaselineComparison:
     policy: Policy
     most_missing: float
     measure: Callable[[JudgeSpec, Suite], Measurement]
-    registry: Registry
     _compared: dict[tuple[str, ...], Comparison | JudgesenseError] = field(default_factory=dict)
     _now: dict[tuple[str, ...], Side] = field(default_factory=dict)
     _references: dict[tuple[str, ...], Reference] = field(default_factory=dict)
@@ -115,8 +114,8 @@ class BaselineComparison:
             check, missing = member.check, self.most_missing
             try:
                 reference, new = self._reference(member, judges), self._side_now(member)
-                measure = self.registry.named(check.measure)
-                comparison = reference.compare(new, measure, check.condition, missing)
+                assert check.of is not None, "what is compared is a measure"
+                comparison = reference.compare(new, check.of, check.condition, missing)
                 self._compared[member.key] = comparison
             except JudgesenseError as error:
                 self._compared[member.key] = error

@@ -127,8 +127,9 @@ class Collected:
         )
         luck = self._luck.pop(key, {})
         totals = self.totals(measurement, sheet)
+        rooms = tuple(room.name for room in measurement.registry.rooms)
         kept = None if totals is None else totals.model_dump(mode="json")
-        part = MeasuredPart(sheet, dict(measurement.asked), luck, totals=kept)
+        part = MeasuredPart(sheet, dict(measurement.asked), luck, rooms=rooms, totals=kept)
         if self._wants_log:
             part = self._with_judgments(part, measurement)
         return self._of_page(part, measurement) if self._wants_page else part

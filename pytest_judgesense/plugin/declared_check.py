@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pytest_judgesense.checks.declaration import declare_check
+from pytest_judgesense.checks.declaration import declare_check_on
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.bar import Check, told_apart
@@ -41,7 +41,7 @@ def checks_of(suite: Suite, registry: Registry) -> list[tuple[Check, CheckDeclar
             )
         try:
             arguments = dict(declaration.arguments)
-            check = declare_check(declaration.name, (), arguments, registry)
+            check = declare_check_on(suite, declaration.name, arguments, registry)
             pairs.append((check, declaration))
         except UsageError as error:
             raise UsageError(f"{suite.path}:{declaration.line}: {error}") from error

@@ -237,7 +237,7 @@ class Family:
         else:
             assert settings.baseline is not None, "without one nothing is compared"
             baseline = SavedBaseline(settings.baseline, settings.seed, registry)
-        return BaselineComparison(baseline, policy, most_missing, self._measurements.once, registry)
+        return BaselineComparison(baseline, policy, most_missing, self._measurements.once)
 
     @cached_property
     def _rules(self) -> SessionRules:

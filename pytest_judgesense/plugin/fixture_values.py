@@ -56,9 +56,9 @@ class JudgeCheck:
             UsageError: no check is named and the test has no marker of one, or it is wrong.
         """
         __tracebackhide__ = True
-        registry = self._item.config.stash[PLUGINS].registry
         checks = checks_of(self._item)
         if name is not None:
+            registry = self._item.config.stash[PLUGINS].registry_for(name)
             checks = [declare_check(name, args, kwargs, registry)]
         if not checks:
             raise UsageError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_judgesense.plugin.check_names import CHECK_MARKERS
+from pytest_judgesense.plugin.check_names import CHECK_MARKERS, ROOMS_OF_CHECKS
 
 if TYPE_CHECKING:
     from pytest_judgesense.errors import ExtensionError
@@ -103,6 +103,11 @@ class Plugins:
         from pytest_judgesense.registry import extended
 
         return extended(BUILT_IN, self._hooks) if self else BUILT_IN
+
+    def registry_for(self, check: str) -> Registry:
+        """The registry with the room alone that gives a built-in check; the whole for another."""
+        room = ROOMS_OF_CHECKS.get(check)
+        return self.registry if room is None else self.registry.of_rooms((room,))
 
     def late(self) -> list[ExtensionError]:
         """The errors of plugins that came after the markers were registered."""

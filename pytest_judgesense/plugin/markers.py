@@ -36,14 +36,13 @@ def checks_of(node: pytest.Item | Any) -> list[Check]:
     """The checks that a node's markers declare; `UsageError` for a wrong one."""
     from pytest_judgesense.checks.declaration import declare_check
 
-    registry = node.config.stash[PLUGINS].registry
-    checks = {
-        (check.key, check.suite): check
-        for mark in reversed(list(node.iter_markers()))
-        if mark.name in registry.checks
-        for check in (declare_check(mark.name, mark.args, mark.kwargs, registry),)
-    }
-    return list(checks.values())
+    plugins, names = node.config.stash[PLUGINS], check_names(node.config)
+    marks = [mark for mark in reversed(list(node.iter_markers())) if mark.name in names]
+    checks = [
+        declare_check(mark.name, mark.args, mark.kwargs, plugins.registry_for(mark.name))
+        for mark in marks
+    ]
+    return list({(check.key, check.suite): check for check in checks}.values())
 
 
 def suites_of(item: pytest.Item) -> list[str]:

@@ -35,6 +35,7 @@ class MeasuredPart:
         prompt_numbers: the number of the prompt of each judgment.
         before: the lines of the judgments at the revision that is the baseline, where a page shows
             them.
+        rooms: names of the rooms of instruments that measured it.
         totals: what the history of live sessions keeps of it, as plain values; ``None`` for none.
         cell: the judgments, in the process that has them as they stand in ``log``.
     """
@@ -47,6 +48,7 @@ class MeasuredPart:
     prompts: tuple[str, ...] = ()
     prompt_numbers: tuple[int, ...] = ()
     before: tuple[str, ...] = ()
+    rooms: tuple[str, ...] = ()
     totals: Mapping[str, Any] | None = None
     cell: Any = field(default=None, compare=False, repr=False)
 

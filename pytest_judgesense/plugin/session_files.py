@@ -39,7 +39,9 @@ class SessionFiles:
             return None
 
     def _made_view(self) -> View:
-        registry = self._session.plugins.registry
+        # Of a session over some suites, what is not measured there is not imported.
+        rooms = {room for part in self._receiver.parts for room in part.rooms}
+        registry = self._session.plugins.registry.of_rooms(rooms)
         sheet = sheet_of(
             counted_once([(part.sheet, part.asked) for part in self._receiver.parts]),
             seed=self._settings.seed,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_judgesense.datasheets.datasheet import Calls
 from pytest_judgesense.errors import printable
+from pytest_judgesense.measures.bar import NO_DRIFT, NO_REGRESSION
 from pytest_judgesense.plugin.receiver import Receiver
 from pytest_judgesense.plugin.screen import EVERYTHING, columns_of, datasheet_lines, tells_luck
 from pytest_judgesense.plugin.session import Session
@@ -17,6 +18,11 @@ from pytest_judgesense.trial import grouped
 if TYPE_CHECKING:
     from pytest_judgesense.datasheets.datasheet import SuiteSheet
     from pytest_judgesense.report.view import View
+
+
+def _name_of(check: str) -> str:
+    """The name in the id of a check, as in ``no_regression[jss]``."""
+    return check.partition("[")[0]
 
 
 def since_baseline(sheet: SuiteSheet, *, counts: bool) -> Iterator[str]:
@@ -147,19 +153,15 @@ class SessionSections:
             return
         judges = self._view.judges if self._view else ()
         sheets = [part for judge in judges for part in judge.sheet.parts]
-        checks = self._session.plugins.registry.checks
         left_out = (left for sheet in sheets for left in sheet.not_compared)
         reasons = dict.fromkeys(
-            left.reason
-            for left in left_out
-            if not ((kind := checks.get(left.check.partition("[")[0])) and kind.drift)
+            left.reason for left in left_out if _name_of(left.check) != NO_DRIFT.name
         )
         for reason in reasons:
             yield from indented(f"--judge-baseline {baseline}: not compared: {reason}", width=0)
         evaluated = {line.check for sheet in sheets for line in sheet.checks}
         evaluated |= self._session.failures.names
-        kinds = (checks.get(name.partition("[")[0]) for name in evaluated)
-        if not reasons and not any(kind and kind.regression for kind in kinds):
+        if not reasons and NO_REGRESSION.name not in map(_name_of, evaluated):
             yield f"--judge-baseline {baseline}: no check was compared with it (no_regression is)"
         # "No worse" of half of the items is not what it seems: it never stands without the counts.
         counts = self._session.verbosity < 0 or self._session.config.getoption("no_summary")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.datasheets.sections import ComparedJudge, compare
@@ -25,12 +26,6 @@ _NAMES: Final = {
 }
 _MAYBE: Final = ("not_compared",)  # an entry that is left out if it is empty
 _KINDS: Final = ("parts", *_NAMES)
-_COMPARED: Final = frozenset(
-    name for comparison in BUILT_IN.comparisons for name in comparison.all_names
-)
-_SECONDARY: Final = frozenset(
-    name for comparison in BUILT_IN.comparisons for name in comparison.secondary
-)
 
 
 def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
@@ -42,6 +37,7 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
         LogError: a value is in two of them with different content; the error names both.
     """
     everything: _Everything = {}
+    of_extras = {name for compared in BUILT_IN.comparisons for name in compared.secondary}
     secondary = False
     for name, sheet in sheets:
         try:
@@ -50,7 +46,7 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
                 _agree(everything, ("head", key), sheet[key], name, key)
             for entry in sheet["judges"]:
                 _add(everything, entry, name)
-                secondary |= any(line["analysis"] in _SECONDARY for line in entry["analyses"])
+                secondary |= any(line["analysis"] in of_extras for line in entry["analyses"])
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise LogError(
                 f"{name} is not a datasheet that can be joined",
@@ -72,6 +68,11 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
         entries.append(summed_up(identity, parts, measures, checks, not_compared, analyses))
     compared = compare(BUILT_IN.comparisons, judges, head.get("seed", 0), secondary=secondary)
     return sheet_text(head, entries, compared)
+
+
+@cache
+def _names_of_comparisons() -> frozenset[str]:
+    return frozenset(name for compared in BUILT_IN.comparisons for name in compared.all_names)
 
 
 class _Known(NamedTuple):
@@ -122,7 +123,7 @@ def _add(everything: _Everything, entry: Mapping[str, Any], source: str) -> None
     for kind, names in _NAMES.items():
         for line in entry.get(kind, ()) if kind in _MAYBE else entry[kind]:
             suite, name = line["suite"], line[names]
-            if kind == "analyses" and name in _COMPARED:
+            if kind == "analyses" and name in _names_of_comparisons():
                 continue  # it compares the judges of one session, and is made again for all of them
             condition = json.dumps(line.get("condition", {}), sort_keys=True)
             about = f"{kind} {name} {condition} on suite {suite} of {named}"

@@ -55,13 +55,17 @@ def load_suite(
 ) -> Suite:
     """The suite of a ``*.suite.toml`` file, without a ``preset`` with the design of the file.
 
-    If ``labelled``, items must have the labels that their kind cannot do without.
+    Args:
+        path: of the file.
+        preset: the name of one of its presets.
+        kinds: those of suites that there are, by name: a hashable mapping, as `Registry.forms` is.
+        labelled: whether items must have the labels that their kind cannot do without.
 
     Raises:
         SuiteError: the file or its stimuli cannot be read or are not of the form.
         UsageError: unknown preset.
     """
-    suite = _load(path.resolve(), preset, tuple(kinds.values()))
+    suite = _load(path.resolve(), preset, kinds)
     if labelled:
         verify_labelled(suite)
     return suite
@@ -93,8 +97,7 @@ def items_of_text(suite: Suite, raw: str, kinds: Mapping[str, Kind]) -> tuple[It
 
 
 @lru_cache(maxsize=64)
-def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
-    kinds = {kind.name: kind for kind in all_kinds}
+def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
     form, text, source = _read_form(path, kinds)
     if preset is not None and preset not in form.presets:
         raise unknown_name(f"preset of suite {form.name}", preset, form.presets)
@@ -161,7 +164,7 @@ def _load(path: Path, preset: str | None, all_kinds: tuple[Kind, ...]) -> Suite:
         material=material.value,
     )
     if chosen.pooled_with is not None:
-        other = _load((path.parent / chosen.pooled_with).resolve(), None, all_kinds)
+        other = _load((path.parent / chosen.pooled_with).resolve(), None, kinds)
         suite = _with_items_of(other, suite)
     if is_built_in(path):
         suite = replace(suite, built_in=suite.items)

@@ -185,6 +185,12 @@ class TemplateForm(Form):
         return self.judge_type == "single"
 
 
+# Keys of `[stimuli]` and of presets by which only some kinds make items: see `Kind.keys`.
+OF_SOME_KINDS: Final = frozenset(
+    ("steps", "distances", "subsets", "probes", "edits", "edited", "favourable", "family")
+)
+
+
 class StimuliForm(Form):
     """``[stimuli]``: the file with the items (JSON Lines, JSON or CSV), and which of them are used.
 
@@ -405,9 +411,9 @@ class SuiteForm(Form):
     def _refuse_keys(self, kinds: Mapping[str, FormRules]) -> None:
         """A `ValueError` for a key by which only items of another kind are made."""
         chosen = {key for preset in self.presets.values() for key in preset.model_fields_set}
-        for key in sorted(self.stimuli.model_fields_set | chosen):
-            named = [kind.name for kind in kinds.values() if key in kind.keys]
-            if named and self.kind not in named:
+        of_others = OF_SOME_KINDS.difference(kinds[self.kind].keys)
+        for key in sorted(of_others & (self.stimuli.model_fields_set | chosen)):
+            if named := [kind.name for kind in kinds.values() if key in kind.keys]:
                 raise ValueError(f"{key} belongs to suites of the kind {' or '.join(named)}")
 
     @property

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.ablation import tables
 from pytest_judgesense.instruments.ablation.estimators import estimates, of_whole
+from pytest_judgesense.instruments.ablation.leaving_out import begin, further_calls
 from pytest_judgesense.instruments.ablation.measures import (
     MUTATION_SCORE,
     OWN_NOISE,
@@ -22,25 +21,9 @@ from pytest_judgesense.instruments.ablation.stimuli import (
     TOGETHER,
 )
 from pytest_judgesense.instruments.ablation.words import WORDS
-from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
-from pytest_judgesense.registry import Instrument, LeaveOut, LeaveOutSizes, LeaveOutStep
-from pytest_judgesense.suites.suite import Suite
-
-
-# Few sessions take a prompt apart, and what does it is imported by these alone.
-def _begun(judge: JudgeSpec, source: Suite, cassettes: Path, sizes: LeaveOutSizes) -> LeaveOutStep:
-    from pytest_judgesense.instruments.ablation.leaving_out import begin
-
-    return begin(judge, source, cassettes, sizes)
-
-
-def _further_calls(suite: Suite) -> Iterable[str]:
-    from pytest_judgesense.instruments.ablation.leaving_out import further_calls
-
-    return further_calls(suite)
-
+from pytest_judgesense.registry import Instrument, LeaveOut, LeaveOutSizes
 
 INSTRUMENTS: Final = (
     Instrument(
@@ -52,8 +35,8 @@ INSTRUMENTS: Final = (
         ),
         leave_out=LeaveOut(
             LeaveOutSizes(items=ITEMS, times=TIMES, seed=0),
-            _begun,
-            _further_calls,
+            begin,
+            further_calls,
             tables.TABLE,
             tables.prompt_lines,
         ),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_judgesense.datasheets.sections import JudgeComparison, Report
 from pytest_judgesense.instruments.debate import finders, measures, tables
@@ -17,33 +16,7 @@ from pytest_judgesense.instruments.debate.stimuli import DEBATE
 from pytest_judgesense.measures.definition import Evidence
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.registry import Importer, Instrument, Logged
-
-if TYPE_CHECKING:
-    from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
-    from pytest_judgesense.files.import_options import ImportOptions
-    from pytest_judgesense.measures.cell import Cell
-    from pytest_judgesense.suites.suite import Suite
-
-
-# Foreign files: few sessions have them.
-def _imported_judgebench(options: ImportOptions) -> Imported:
-    from pytest_judgesense.instruments.debate.judgebench import imported
-
-    return imported(options)
-
-
-def _exported_judgebench(cells: Sequence[Cell], suites: Sequence[Suite]) -> Exported:
-    from pytest_judgesense.instruments.debate.judgebench import exported
-
-    return exported(cells, suites)
-
-
-def _imported_debates(options: ImportOptions) -> ImportedSuite:
-    from pytest_judgesense.instruments.debate.debates import imported_debates
-
-    return imported_debates(options)
-
+from pytest_judgesense.registry import Instrument, Logged
 
 INSTRUMENTS: Final = (
     Instrument(
@@ -69,10 +42,6 @@ INSTRUMENTS: Final = (
         checks=(RANKED_FIRST,),
         logged=Logged("scores", logged_detail),
         skills=(speak, judge_debate),
-        importers=(
-            Importer("judgebench", _imported_judgebench, _exported_judgebench),
-            Importer("debates", _imported_debates),
-        ),
         papers=(PAPER,),
     ),
 )

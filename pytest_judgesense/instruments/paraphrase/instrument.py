@@ -7,7 +7,7 @@ have a word of their own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_judgesense.datasheets.profile import Estimates, Word, one_of, pooled, values
 from pytest_judgesense.datasheets.sections import Report, ReportSection
@@ -30,11 +30,7 @@ from pytest_judgesense.measures import rates
 from pytest_judgesense.measures.every_suite import ORDER, SOFT, WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import AGREEMENT, EXPECTED_AGREEMENT, REPEAT_FLIP_RATE
 from pytest_judgesense.measures.soft import doubtful, expected_agreement
-from pytest_judgesense.registry import Importer, Instrument
-
-if TYPE_CHECKING:
-    from pytest_judgesense.files.foreign_results import Imported, ImportedSuite
-    from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.registry import Instrument
 
 
 def _degenerate(estimates: Estimates) -> bool:
@@ -49,49 +45,6 @@ def _stability(estimates: Estimates) -> str | None:
         return "wording-sensitive"
     stable = least >= 0.9 and all(kappa >= 0.8 for kappa in values(estimates, "kappa"))
     return "stable" if stable else "moderately stable"
-
-
-# Foreign files: few sessions have any.
-def _imported_llmbar(options: ImportOptions) -> Imported | ImportedSuite:
-    from pytest_judgesense.instruments.paraphrase.results import imported_llmbar
-
-    return imported_llmbar(options)
-
-
-def _imported_pairs(options: ImportOptions) -> Imported | ImportedSuite:
-    from pytest_judgesense.instruments.paraphrase.judgesense import imported_pairs
-
-    return imported_pairs(options)
-
-
-def _imported_games(options: ImportOptions) -> Imported | ImportedSuite:
-    from pytest_judgesense.instruments.paraphrase.results import imported_games
-
-    return imported_games(options)
-
-
-def _imported_table(options: ImportOptions) -> Imported | ImportedSuite:
-    from pytest_judgesense.instruments.paraphrase.foreign_table import imported_table
-
-    return imported_table(options)
-
-
-def _imported_inspect(options: ImportOptions) -> Imported | ImportedSuite:
-    from pytest_judgesense.instruments.paraphrase.tools.inspect_logs import imported_inspect
-
-    return imported_inspect(options)
-
-
-def _imported_promptfoo(options: ImportOptions) -> Imported | ImportedSuite:
-    from pytest_judgesense.instruments.paraphrase.tools.promptfoo import imported_promptfoo
-
-    return imported_promptfoo(options)
-
-
-def _imported_deepeval(options: ImportOptions) -> Imported | ImportedSuite:
-    from pytest_judgesense.instruments.paraphrase.tools.deepeval import imported_deepeval
-
-    return imported_deepeval(options)
 
 
 INSTRUMENTS: Final = (
@@ -115,16 +68,6 @@ INSTRUMENTS: Final = (
             SOFT_JSS.taken_by(soft.estimates, soft.moved),
             EXPECTED_AGREEMENT.taken_by(expected_agreement, doubtful),
             *SOFT,
-        ),
-        default=True,
-        importers=(
-            Importer("llmbar", _imported_llmbar),
-            Importer("judgesense", _imported_pairs),
-            Importer("games", _imported_games),
-            Importer("table", _imported_table),
-            Importer("inspect", _imported_inspect),
-            Importer("promptfoo", _imported_promptfoo),
-            Importer("deepeval", _imported_deepeval),
         ),
         papers=(PAPER,),
     ),

@@ -7,7 +7,7 @@ unseparating if it separates fewer than half of the pairs of systems, halo-prone
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pytest_judgesense.datasheets.profile import Word, any_above, some
 from pytest_judgesense.datasheets.sections import Report, ReportSection
@@ -31,17 +31,7 @@ from pytest_judgesense.instruments.rubric.stimuli import OUTPUT, RUBRIC
 from pytest_judgesense.measures.definition import Evidence, Measure
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE
-from pytest_judgesense.registry import FirstCheck, FirstSuite, Importer, Instrument
-
-if TYPE_CHECKING:
-    from pytest_judgesense.files.foreign_results import Imported
-    from pytest_judgesense.files.import_options import ImportOptions
-
-
-def _imported_grades(options: ImportOptions) -> Imported:
-    from pytest_judgesense.instruments.rubric.foreign_grades import imported_grades
-
-    return imported_grades(options)
+from pytest_judgesense.registry import FirstCheck, FirstSuite, Instrument
 
 
 def _of_grades(measure: Measure) -> Measure:
@@ -84,7 +74,6 @@ INSTRUMENTS: Final = (
         call_score=share_right,
         score=score_of,
         skills=(grade_output,),
-        importers=(Importer("table", _imported_grades, option="grades"),),
         first_suite=FirstSuite(
             OUTPUT,
             (

@@ -26,7 +26,7 @@ from unittest import mock
 from reporting import Bar, conclude, print_table
 
 from pytest_judgesense import measure
-from pytest_judgesense.asking.proving import Proof
+from pytest_judgesense.asking.proof import Proof
 from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 

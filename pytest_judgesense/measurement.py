@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_judgesense.asking.inquiry import UNRESTRICTED, Asking, Inquiry
-from pytest_judgesense.asking.proving import Proof, Task, look_ups_of, prove
+from pytest_judgesense.asking.proof import Proof
 from pytest_judgesense.asking.stopping_point import forget_stop, read_stop, stop_file, write_stop
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest
 from pytest_judgesense.cassettes.opening import Mode
@@ -422,6 +422,9 @@ def proof_of(inquiry: Inquiry, planned: Iterable[Trial], loop: AskingLoop, askin
     trials = [by_id[id_] for id_ in trial_order(inquiry.to_prove)]
     if not trials or not asking.proves or inquiry.replays:
         return Proof()
+    # Only who records imports what proves it.
+    from pytest_judgesense.asking.proving import Task, look_ups_of, prove
+
     judgments = inquiry.judgments_of(trials)
     cassettes = [tape for tape in inquiry.cassettes.values() if isinstance(tape, RecordingCassette)]
     look_ups = (asking.session or SessionCalls()).look_ups_of(inquiry.judge.slug)

@@ -31,7 +31,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -39,6 +39,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.asking.later_clock import SET_ON_BY, can_be_set_on
+from pytest_judgesense.asking.proof import Proof
 from pytest_judgesense.cassettes.cassette import REPLAYED_PROTOCOL, Cassette
 from pytest_judgesense.cassettes.exchange import CALL, LOOK_UP, Exchange, RecordedRequest
 from pytest_judgesense.cassettes.matching import (
@@ -267,23 +268,6 @@ def _freshly_replayed(
 
 
 # --- what a replay says of a recording ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Proof:
-    """Whether a recording replays.
-
-    Attributes:
-        error: what does not replay, and why; ``None`` if all does.
-        notices: remarks for readers.
-        look_ups: requests that were found to be look-ups, by digest.
-        is_cut_off: whether no network was there for anybody.
-    """
-
-    error: UnprovenRecording | None = None
-    notices: tuple[str, ...] = ()
-    look_ups: Mapping[str, Exchange] = field(default_factory=dict)
-    is_cut_off: bool = False
 
 
 def prove(

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from pytest_judgesense.checks.drift import DriftOutcome
 from pytest_judgesense.checks.judgment_words import (
     MOST_SHOWN,
     content_words,
@@ -24,12 +22,10 @@ from pytest_judgesense.checks.judgment_words import (
     items_words,
     judgment_words,
     number_words,
-    verdict_words,
 )
 from pytest_judgesense.checks.judgments_against import (
     evidence_of,
     items_of,
-    moved_against,
     spread,
 )
 from pytest_judgesense.checks.outcome import (
@@ -39,38 +35,33 @@ from pytest_judgesense.checks.outcome import (
     Warned,
     below_bar,
 )
-from pytest_judgesense.checks.regression import ALPHA, SESSIONS, RegressionOutcome, Side
 from pytest_judgesense.datasheets.datasheet import (
     AgainstBaseline,
-    ChangedItem,
     CheckLine,
     GatedNumber,
     OverSessions,
 )
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import Estimate, bar_text, compact, find_estimate, number_text
+from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
 from pytest_judgesense.text.layout import columns, excerpt
-from pytest_judgesense.text.shown_change import ends_text
 from pytest_judgesense.trial import Failed, Judgment
+
+if TYPE_CHECKING:
+    from pytest_judgesense.checks.drift import DriftOutcome
+    from pytest_judgesense.checks.regression import RegressionOutcome
 
 # From the id of a trial to a text of it: what was asked about, or the whole prompt.
 TextOf: TypeAlias = Callable[[str], str]
 Sign: TypeAlias = Literal["at least", "at most", "before"]
 # pytest may indent the text of a failing test by four.
-_MARGIN: Final = 4
+MARGIN: Final = 4
 _LOOK_FURTHER: Final = "  look further: "
-_NOTHING_CHANGED: Final = "nothing that is known of the judge changed then"
-_NEW_HISTORY: Final = "an alarm stands; where the change is accepted, begin another history"
-_NO_JUDGMENT: Final = "no single judgment speaks against it"
+NO_JUDGMENT: Final = "no single judgment speaks against it"
 # Characters of what was asked, in an example; and of judgments shown briefly.
 _ASKED: Final = 60
 _BRIEF: Final = 2
-# Of what changed since a baseline: lines, items that are spelt out, and characters of a text.
-_MOST_CHANGES: Final = 12
-_MOST_ITEMS: Final = 3
-_LONGEST_TEXT: Final = 300
 
 
 @dataclass(frozen=True)
@@ -177,7 +168,7 @@ class Explanation:
         for assessment in self.outcome.findings:
             sign: Sign = "at least" if assessment.floor else "at most"
             bar, limit = assessment.bar, assessment.limit
-            yield _gated_number(assessment.estimate, bar, sign, assessment.outcome, limit)
+            yield gated_number(assessment.estimate, bar, sign, assessment.outcome, limit)
 
     def brief(self) -> Iterator[str]:
         """What counts against the judge and how often; below it the first judgments."""
@@ -192,12 +183,12 @@ class Explanation:
         if not examples:
             # Such as one answer to everything.
             reasons = (assessment.reason for assessment in self._open if assessment.reason)
-            head = "; ".join(dict.fromkeys((_NO_JUDGMENT, *reasons)))
+            head = "; ".join(dict.fromkeys((NO_JUDGMENT, *reasons)))
         yield from (head, *(f"  {line}" for line in examples))
 
     def _shown_briefly(self, judgments: Sequence[Judgment]) -> Iterator[str]:
         """Each judgment with its question and its reply; a question is not repeated."""
-        last_question, width = "", columns() - _MARGIN - 15
+        last_question, width = "", columns() - MARGIN - 15
         for judgment in judgments:
             trial = judgment.trial.id
             yield f"{trial}: {judgment_words(judgment)}"
@@ -214,7 +205,7 @@ class Explanation:
             yield "  " + _headline(assessment)
             yield from (f"    {line}" for line in _details(assessment))
         for estimate in self.outcome.beside:
-            yield f"  beside it: {_name(estimate)} = {_value(estimate)}"
+            yield f"  beside it: {named(estimate)} = {value_text(estimate)}"
         yield from (f"  {line}" for line in failure_lines(self.cell.judgments))
         title, groups = self._evidence
         if groups:
@@ -225,215 +216,6 @@ class Explanation:
                 yield f"    ... and {len(groups) - MOST_SHOWN} more"
 
 
-@dataclass(frozen=True)
-class RegressionExplanation(Explanation):
-    """The same of a check that compares with a baseline: the flips explain it."""
-
-    outcome: RegressionOutcome  # type: ignore[assignment]
-
-    @property
-    def summary(self) -> str:
-        """One line: old value, new value, and the verdict on the difference."""
-        outcome, compared = self.outcome, self.outcome.comparison
-        text = f"{_difference_text(outcome)}, margin {outcome.margin:g}: {outcome.verdict}"
-        tells = outcome.verdict == "unchanged" or compared.identical
-        excluded = compared.excluded() if tells else ""
-        tested = _tested(outcome) if compared.difference else ""
-        gained = compared.ungained if outcome.adjusted.gain.p <= ALPHA else None
-        beside = ", ".join(filter(None, [gained, excluded, tested]))
-        return f"{text} ({beside})" if beside else text
-
-    @property
-    def verdict(self) -> str:
-        return self.outcome.verdict
-
-    @cached_property
-    def sentence(self) -> str:
-        compared = self.outcome.comparison
-        then, now = (
-            None if value is None else compact(value, flags)
-            for value, flags in zip(
-                compared.values, (compared.old.flags, compared.new.flags), strict=True
-            )
-        )
-        measure, verdict = self.outcome.check.measure, self.outcome.verdict
-        against, summary = self.outcome.against, self.outcome.changes.summary
-        if verdict == "regressed":
-            moved = f"worse than {against}: {measure} {then} to {now}{_ends_text(self.outcome)}"
-        else:
-            why = f", {compared.blocked}" if compared.blocked else ""
-            moved = f"{measure} {self._moved_words(then, now)}: {verdict}{why}"
-        return printable(f"{moved}; {summary}" if summary else moved)
-
-    def _moved_words(self, then: str | None, now: str | None) -> str:
-        """What became of the measure since the baseline; ``None`` for what was not measured."""
-        against = self.outcome.against
-        if then is None and now is None:
-            # A side that asks more may have a number of its own, which is not compared.
-            of = " on the trials of both" if self._is_measured_by_one else ""
-            return f"is measured neither at {against} nor now{of}"
-        if then == now:
-            return f"stayed at {now} since {against}"
-        words = (value or "not measured" for value in (then, now))
-        return f"went from {' to '.join(words)} since {against}"
-
-    @property
-    def _is_measured_by_one(self) -> bool:
-        """Whether either side has the measure on all of its own trials."""
-        check = self.outcome.check
-        found = (
-            find_estimate(side.estimates, check.measure, check.condition)
-            for side in (self.outcome.old, self.outcome.new)
-        )
-        return any(estimate is not None and estimate.value is not None for estimate in found)
-
-    @cached_property
-    def measured(self) -> str:
-        return printable(self.summary)
-
-    @cached_property
-    def example(self) -> str:
-        if not self._changed:
-            return ""
-        old, new = (side.by_id[self._changed[0]] for side in (self.outcome.old, self.outcome.new))
-        return self._in_context(new, f"{verdict_words(old)} before, {verdict_words(new)} now")
-
-    @cached_property
-    def _moved(self) -> tuple[tuple[str, ...], ...]:
-        return moved_against(self.outcome)
-
-    @cached_property
-    def _changed(self) -> list[str]:
-        """The trials whose verdicts moved units against the judge, without duplicates."""
-        old, new = self.outcome.old.by_id, self.outcome.new.by_id
-        trials = dict.fromkeys(trial for unit in self._moved for trial in unit)
-        return [
-            trial for trial in trials if judgment_words(old[trial]) != judgment_words(new[trial])
-        ]
-
-    @cached_property
-    def against(self) -> AgainstBaseline:
-        """What changed since the baseline and, of a check that does not pass, where it shows."""
-        outcome, changes = self.outcome, self.outcome.changes
-        lines = [_cut(printable(line)) for line in changes.lines[:_MOST_CHANGES]]
-        if (more := len(changes.lines) - _MOST_CHANGES) > 0:
-            lines.append(f"... and {more} lines more")
-        against = AgainstBaseline(outcome.against, printable(changes.summary), tuple(lines))
-        if outcome.outcome == "pass":
-            return against
-        new = outcome.new.by_id
-        by_item = Counter(new[trial].trial.item for trial in self._changed)
-        examples = tuple(
-            self._changed_item(item, times) for item, times in by_item.most_common(_MOST_ITEMS)
-        )
-        return replace(against, moved=len(self._changed), items=len(by_item), examples=examples)
-
-    def _changed_item(self, item: str, times: int) -> ChangedItem:
-        """An item by the first of its trials that moved: what was asked and judged, and said."""
-        old, new = self.outcome.old.by_id, self.outcome.new.by_id
-        trial = next(id_ for id_ in self._changed if new[id_].trial.item == item)
-        question = self.question_of(trial) if self.question_of else ""
-        contents = tuple(self.contents_of(trial)) if self.contents_of else ()
-        if contents == (question,):
-            contents = ()
-        elif " / ".join(contents) == question:
-            question = ""  # the item has no texts beside what is judged
-        both = old[trial], new[trial]
-        before, now = (excerpt(judgment.reply or "", _LONGEST_TEXT) for judgment in both)
-        return ChangedItem(
-            item=printable(item),
-            trial=printable(trial),
-            times=times,
-            question=excerpt(question, _LONGEST_TEXT),
-            contents=tuple(excerpt(content, _LONGEST_TEXT) for content in contents),
-            verdicts=(printable(judgment_words(both[0])), printable(judgment_words(both[1]))),
-            replies=(before, now),
-        )
-
-    def bars(self) -> Iterator[GatedNumber]:
-        old, new = self.outcome.comparison.old.value, self.outcome.comparison.new
-        if old is not None:
-            yield _gated_number(new, old, "before", self.outcome.outcome)
-
-    def brief(self) -> Iterator[str]:
-        """What changed, and the items that changed most often with both replies."""
-        against, width = self.against, columns() - _MARGIN - 17
-        yield from against.changes
-        if not against.moved:
-            yield _NO_JUDGMENT
-            return
-        yield f"{against.moved_words}; most often:"
-        for example in against.examples:
-            yield f"  {example.head}"
-            for name, text in example.texts:
-                yield f"    {name + ':':<10} {excerpt(text, width)}"
-
-    def lines(self, prompt_of: TextOf | None) -> Iterator[str]:
-        """The flips first, then the numbers and what changed."""
-        outcome, compared = self.outcome, self.outcome.comparison
-        title = "flipped for the worse"
-        for line in flip_lines(self._moved, title, outcome.old, outcome.new, prompt_of):
-            yield f"  {line}"
-        yield f"  {self.summary}"
-        yield from (f"  {text}" for text in (*outcome.warnings(), *compared.notes))
-        yield "  what changed beside the verdicts:"
-        changes = outcome.changes.lines or ["nothing that is known", SESSIONS]
-        yield from (f"    {line}" for line in changes)
-
-
-@dataclass(frozen=True)
-class DriftExplanation(Explanation):
-    """The same of a check over live sessions: since when, and what changed then, explain it."""
-
-    outcome: DriftOutcome  # type: ignore[assignment]
-
-    @property
-    def summary(self) -> str:
-        """One line: since when it is worse, or that there is no alarm."""
-        return f"{_name(self.outcome.estimate)}: {self.outcome.course.headline()}"
-
-    @property
-    def over(self) -> OverSessions:
-        """What the sessions tell."""
-        return self.outcome.course.over()
-
-    @cached_property
-    def sentence(self) -> str:
-        return printable("; ".join([self.summary, *self.over.changes]))
-
-    @cached_property
-    def measured(self) -> str:
-        process = f"by the {self.over.process} process over {self.over.sessions} live sessions"
-        return printable(
-            f"{_name(self.outcome.estimate)} {_value(self.outcome.estimate)}, {process}"
-        )
-
-    @cached_property
-    def example(self) -> str:
-        return ""
-
-    def bars(self) -> Iterator[GatedNumber]:
-        values = self.outcome.course.values
-        if values is not None:
-            yield _gated_number(self.outcome.estimate, values[0], "before", self.outcome.outcome)
-
-    def brief(self) -> Iterator[str]:
-        """What changed in the judge at about that time."""
-        changes, course = self.over.changes, self.outcome.course
-        if course.alarm is None:
-            yield course.blocked or _NO_JUDGMENT
-            return
-        yield "what changed then:" if changes else _NOTHING_CHANGED
-        yield from (f"  {change}" for change in changes)
-        yield _NEW_HISTORY
-
-    def lines(self, prompt_of: TextOf | None) -> Iterator[str]:
-        """The number, what is to be known beside it, and what changed."""
-        yield f"  {self.measured}"
-        yield from (f"  {text}" for text in self.outcome.warnings())
-        yield from (f"  {line}" for line in self.brief())
-
-
 def explanation_of(
     outcome: Outcome | RegressionOutcome | DriftOutcome,
     cell: Cell,
@@ -441,11 +223,12 @@ def explanation_of(
     contents_of: Callable[[str], Sequence[str]] | None = None,
 ) -> Explanation:
     """The explanation of an outcome, of any kind."""
-    if isinstance(outcome, DriftOutcome):
-        return DriftExplanation(outcome, cell, question_of, contents_of)
-    if isinstance(outcome, RegressionOutcome):
-        return RegressionExplanation(outcome, cell, question_of, contents_of)
-    return Explanation(outcome, cell, question_of, contents_of)
+    if isinstance(outcome, Outcome):
+        return Explanation(outcome, cell, question_of, contents_of)
+    # What compares with earlier sessions is imported where there is a baseline or a history.
+    from pytest_judgesense.checks.earlier_explanation import explanation_of_earlier
+
+    return explanation_of_earlier(outcome, cell, question_of, contents_of)
 
 
 def check_line(
@@ -507,20 +290,17 @@ def whole_text(
 
 def _fitted(line: str) -> list[str]:
     """``line`` wrapped; a command is not wrapped, so that it can be copied."""
-    width = columns() - _MARGIN
+    width = columns() - MARGIN
     if len(line) <= width or line.startswith(_LOOK_FURTHER):
         return [line]
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 3]}..."
-
-
-def _gated_number(
+def gated_number(
     estimate: Estimate, bar: float, sign: Sign, outcome: OutcomeWord, limit: float | None = None
 ) -> GatedNumber:
+    """An estimate beside the bar, and the limit, that gate it."""
     ends = estimate.clustered
     lower, upper = (ends.lower, ends.upper) if ends else (None, None)
     condition, value = dict(estimate.condition), estimate.value
@@ -533,7 +313,7 @@ def _measured(assessment: Assessment, narrowed: Mapping[str, Any]) -> str:
     wanted = f"at {'least' if assessment.floor else 'most'} {bar_text(assessment.bar)} wanted"
     if assessment.limit is not None:
         wanted += f", limit {bar_text(assessment.limit)}"
-    name = _name(replace(estimate, condition=narrowed))
+    name = named(replace(estimate, condition=narrowed))
     if estimate.value is None:
         return f"{name} N/A, {wanted}"
     text = f"{name} {compact(estimate.value, estimate.flags)}"
@@ -550,12 +330,14 @@ def _measured(assessment: Assessment, narrowed: Mapping[str, Any]) -> str:
     return text
 
 
-def _name(estimate: Estimate) -> str:
+def named(estimate: Estimate) -> str:
+    """The measure of an estimate, with its condition."""
     condition = ", ".join(f"{key}={value}" for key, value in estimate.condition.items())
     return f"{estimate.measure} ({condition})" if condition else estimate.measure
 
 
-def _value(estimate: Estimate) -> str:
+def value_text(estimate: Estimate) -> str:
+    """The number of an estimate with its interval, or why there is none."""
     if estimate.value is None:
         return f"unavailable ({estimate.unavailable})"
     return number_text(estimate.value, estimate.flags)
@@ -564,7 +346,7 @@ def _value(estimate: Estimate) -> str:
 def _headline(assessment: Assessment) -> str:
     estimate = assessment.estimate
     sign = ">=" if assessment.floor else "<="
-    text = f"{_name(estimate)} = {_value(estimate)}, wanted {sign} {assessment.bar:g}"
+    text = f"{named(estimate)} = {value_text(estimate)}, wanted {sign} {assessment.bar:g}"
     limit = assessment.limit
     if assessment.outcome == "pass":
         passes = "" if limit is None else f": passes the limit {bar_text(limit)}"
@@ -593,21 +375,21 @@ def _details(assessment: Assessment) -> Iterator[str]:
 
 
 def _group_lines(group: Group, prompt_of: TextOf | None) -> Iterator[str]:
-    prompts = prompt_of and _differing([prompt_of(judgment.trial.id) for judgment in group])
+    prompts = prompt_of and differing([prompt_of(judgment.trial.id) for judgment in group])
     # A single call shows its stimulus; for several calls only the difference matters.
-    width = (columns() - _MARGIN - 15) * (3 if len(group) == 1 else 1)
+    width = (columns() - MARGIN - 15) * (3 if len(group) == 1 else 1)
     for index, judgment in enumerate(group):
         yield f"    {judgment.trial.id}: {judgment_words(judgment)}"
         if prompts is not None:
             yield f"      asked:   {excerpt(prompts[index], width)}"
         if judgment.reply is not None:
-            replied = excerpt(judgment.reply, columns() - _MARGIN - 15)
+            replied = excerpt(judgment.reply, columns() - MARGIN - 15)
             yield f"      replied: {replied or '(nothing)'}"
         if stated := ", ".join(number_words(judgment.detail or {})):
             yield f"      stated:  {stated}"
 
 
-def _differing(prompts: list[str]) -> list[str]:
+def differing(prompts: list[str]) -> list[str]:
     """For each prompt the lines in which it differs from the first; all lines of a single prompt.
 
     If the prompts do not differ, their last lines are shown.
@@ -623,72 +405,3 @@ def _differing(prompts: list[str]) -> list[str]:
         changed = [line for span in spans for line in span if line.strip()]
         shown.append(" / ".join(changed) or " ".join(prompt[-2:]))
     return shown
-
-
-def flip_lines(
-    groups: Sequence[tuple[str, ...]],
-    title: str,
-    old: Side,
-    new: Side,
-    prompt_of: TextOf | None = None,
-    shown: int = MOST_SHOWN,
-) -> Iterator[str]:
-    """Groups of trials by their ids, with the old and new verdicts side by side."""
-    if not groups:
-        return
-    items = dict.fromkeys(new.by_id[trials[0]].trial.item for trials in groups)
-    yield f"{title}: {items_words(len(groups), list(items))}"
-    for trials in groups[:shown]:
-        prompts = prompt_of and _differing([prompt_of(trial) for trial in trials])
-        for index, trial in enumerate(trials):
-            both = old.by_id[trial], new.by_id[trial]
-            yield f"  {trial}: {' -> '.join(map(judgment_words, both))}"
-            if prompts:
-                yield f"    asked: {excerpt(prompts[index], columns() - _MARGIN - 15)}"
-            half = (columns() - _MARGIN - 11) // 2
-            then, now = (excerpt(judgment.reply or "(no reply)", half) for judgment in both)
-            yield f"    {then:<{half}} | {now}"
-    if len(groups) > shown:
-        yield f"  ... and {len(groups) - shown} more"
-
-
-def _ends_text(outcome: RegressionOutcome) -> str:
-    """The difference with its bounds, in brackets."""
-    compared = outcome.comparison
-    ends = compared.interval(outcome.adjusted)
-    if compared.difference is None or ends is None:
-        return ""
-    value = compared.sign * compared.difference.value
-    return f" ({value:+.2f} {ends_text(ends, '{:+.2f}'.format)})"
-
-
-def _difference_text(outcome: RegressionOutcome) -> str:
-    """Old value, new value, their difference and the bounds that decided."""
-    compared = outcome.comparison
-    old, new = compared.old, compared.new
-    values = [
-        "unavailable" if value is None else number_text(value, estimate.flags)
-        for value, estimate in zip(compared.values, (old, new), strict=True)
-    ]
-    text = f"{_name(new)} {values[0]} -> {values[1]}"
-    ends = compared.interval(outcome.adjusted)
-    if compared.identical:
-        return f"{text}, no unit changed"
-    if compared.difference is None or ends is None:
-        return text
-    value = compared.sign * compared.difference.value
-    return f"{text}, difference {value:+.3f}, 95% bounds {ends_text(ends, '{:+.3f}'.format)}"
-
-
-def _tested(outcome: RegressionOutcome) -> str:
-    difference, adjusted = outcome.comparison.difference, outcome.adjusted
-    assert difference is not None
-    parts = [f"over {difference.clusters} clusters"]
-    if outcome.comparison.identical:
-        return parts[0]
-    if difference.better is not None and difference.worse is not None:
-        parts.append(f"{difference.worse:g} of {difference.n} worse, {difference.better:g} better")
-    word, p = ("gain", adjusted.gain.p) if difference.value > 0 else ("loss", adjusted.loss.p)
-    family = f", corrected for {adjusted.tests} comparisons" if adjusted.tests > 1 else ""
-    parts.append(f"p {p:.3g} if there were no {word}{family}")
-    return ", ".join(parts)

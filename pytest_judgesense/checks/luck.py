@@ -22,11 +22,9 @@ import math
 import zlib
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_judgesense.checks.drift import DriftOutcome
 from pytest_judgesense.checks.outcome import Assessment, DecisionRule, Outcome
-from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.estimate import (
     distance_from_half,
     distance_of_weights,
@@ -36,6 +34,10 @@ from pytest_judgesense.estimate import (
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats import redraw
 from pytest_judgesense.stats.inputs import cluster_sums
+
+if TYPE_CHECKING:
+    from pytest_judgesense.checks.drift import DriftOutcome
+    from pytest_judgesense.checks.regression import RegressionOutcome
 
 # Bounds take as long as the rest of a check, so fewer sessions are drawn for them.
 _DRAWS, _DRAWS_OF_BOUNDS = 1000, 200

@@ -58,7 +58,6 @@ from pytest_judgesense.judges.functions import (
     refuse_own_prompt,
     said_by,
 )
-from pytest_judgesense.judges.local.llama_server import served
 from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime, current_runner
 from pytest_judgesense.judges.opened_files import OPENED
 from pytest_judgesense.judges.placeholders import placeholder_credentials
@@ -1015,6 +1014,8 @@ async def _connected(
         find = partial(observer_named, skills=skills)
         base_url = stack.enter_context(serving(find=find)).base_url
     elif spec.provider == "local" and spec.base_url is None:
+        from pytest_judgesense.judges.local.llama_server import served
+
         running = served(spec.model, threads=spec.threads, context=spec.context)
         base_url = stack.enter_context(running)
     # aiohttp and all that comes with it are for those who ask.

@@ -18,14 +18,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from math import nan
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_judgesense.files.limits import limits
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.inputs import Clusters, NotEstimable
-from pytest_judgesense.stats.mixture_fit import Answers, MixtureFit, mixture_fit
-from pytest_judgesense.stats.rogan_gladen import CalibratedShare, calibrated_rate, calibrated_shares
 from pytest_judgesense.trial import TIE, Failed, Judgment
+
+if TYPE_CHECKING:
+    from pytest_judgesense.stats.mixture_fit import MixtureFit
+    from pytest_judgesense.stats.rogan_gladen import CalibratedShare
 
 CONTENTS: Final = ("1", "2")
 # Of confidences in a file.
@@ -185,6 +187,8 @@ class Calibration(NamedTuple):
             Of two classes the share of the first, of more that of each; `NotEstimable` where the
             recalls do not carry over, or tell the classes too little apart.
         """
+        from pytest_judgesense.stats.rogan_gladen import calibrated_rate, calibrated_shares
+
         if self.drawn not in _CARRIES_OVER:
             return NotEstimable(_NOT_CARRIED_OVER[self.drawn])
         classes = self.classes
@@ -236,6 +240,8 @@ class Calibration(NamedTuple):
         Returns:
             The fit; `NotEstimable` where it cannot be tested.
         """
+        from pytest_judgesense.stats.mixture_fit import Answers, mixture_fit
+
         labels, old, old_confidences, old_clusters = self._columns()
         stated = [nan if confidence is None else confidence for confidence in confidences]
         return mixture_fit(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_judgesense.checks.drift import DriftOutcome
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.explanation import (
     Explanation,
@@ -35,7 +34,6 @@ from pytest_judgesense.checks.outcome import (
     quantity_of,
     refuting_alphas,
 )
-from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.judges.prompts import unsent_error, unsent_prompts
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -61,6 +59,8 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.layout import WIDTH, within
 
 if TYPE_CHECKING:
+    from pytest_judgesense.checks.drift import DriftOutcome
+    from pytest_judgesense.checks.regression import RegressionOutcome
     from pytest_judgesense.earlier.past import PastReader
     from pytest_judgesense.plugin.against_baseline import BaselineComparison
     from pytest_judgesense.plugin.live_history import LiveHistory
@@ -376,7 +376,7 @@ class Family:
         command = [alone]
         if settings.judges:
             command += self._measurements.recordings.options_of(judge)
-        if isinstance(explanation.outcome, RegressionOutcome):
+        if explanation.outcome.check.kind.regression:
             from pytest_judgesense.revisions.revision import REVISION
 
             baseline = f"{REVISION}{settings.revision}"
@@ -385,7 +385,10 @@ class Family:
             command.append(f"--judge-baseline {shlex.quote(baseline)}")
         command.append("--judge-datasheet judgments.jsonl")
         look_further = " ".join(command)
-        if isinstance(explanation.outcome, DriftOutcome):
+        if explanation.over is not None:
+            from pytest_judgesense.checks.drift import DriftOutcome
+
+            assert isinstance(explanation.outcome, DriftOutcome), "only those are over sessions"
             assert settings.history is not None, "it was looked at"
             history = shlex.quote(os.path.relpath(settings.history, settings.invocation))
             look_further = (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pytest_judgesense.checks import regression
-from pytest_judgesense.checks.explanation import flip_lines
+from pytest_judgesense.checks.earlier_explanation import flip_lines
 from pytest_judgesense.earlier.baseline import Measured
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.questions.compare.paired_measurements import ComparedMeasure, ComparedSuite

@@ -41,7 +41,6 @@ from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import NO_DEADLINE, Answer
-from pytest_judgesense.judges.unseen import beside_notice
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.calibration import calibration_of
 from pytest_judgesense.measures.cell import Cell
@@ -534,6 +533,8 @@ def _beside(inquiry: Inquiry, proof: Proof, asking: Asking) -> Iterator[str]:
     """What a function may have asked beside its recorded requests, where no proof has shown it."""
     if not asking.proves or proof.is_cut_off or not inquiry.has_requests:
         return
+    from pytest_judgesense.judges.unseen import beside_notice
+
     notice = beside_notice(inquiry.judge)
     if notice is not None and inquiry.tells("beside"):
         yield notice

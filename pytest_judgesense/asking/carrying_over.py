@@ -37,11 +37,12 @@ from pytest_judgesense.cassettes.redaction import Redactor
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.judges.calls import calls_of, first_calls
-from pytest_judgesense.judges.client import Call, Endpoints, call_with, in_turn
+from pytest_judgesense.judges.client import Endpoints, in_turn
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer
+from pytest_judgesense.judges.trial_call import Call, call_with
 from pytest_judgesense.suites.below import head_of, suite_files_below
 from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of

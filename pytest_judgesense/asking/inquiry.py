@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_judgesense.asking.carrying_over import Plans, carried_over, carry_over
 from pytest_judgesense.cassettes.cassette import HOW_TO_RECORD, Cassette
@@ -33,7 +33,6 @@ from pytest_judgesense.judges.client import (
     one_call,
     open_client,
 )
-from pytest_judgesense.judges.code_digest import RecordedCode, code_changed, files_named
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
@@ -46,12 +45,14 @@ from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
-from pytest_judgesense.judges.unseen import UNSEEN, from_cache, plain_call_notice
 from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, RequestCount, Trial, Usage
+
+if TYPE_CHECKING:
+    from pytest_judgesense.judges.code_digest import RecordedCode
 
 _MOST_NAMED: Final = 12  # verdicts that an error lists
 
@@ -160,7 +161,11 @@ class Inquiry:
             self._carry_over(self._settled_first())
         self._throttle = asking.throttle or Throttle(judge, asking.concurrency)
         failed = frozenset[str]().union(*(before.failed for before in self._before.values()))
-        self._code = RecordedCode(judge) if judge.provider == "callable" else None
+        self._code: RecordedCode | None = None
+        if judge.provider == "callable":
+            from pytest_judgesense.judges.code_digest import RecordedCode
+
+            self._code = RecordedCode(judge)
         # By trial, the files that are not as they were when its return was recorded.
         self._other_code: dict[str, tuple[str, ...]] = {}
         self._rereading = Rereading()
@@ -247,7 +252,11 @@ class Inquiry:
         unasked = {
             id_: same for tape in cassettes for id_, same in tape.unasked.items() if id_ not in made
         }
-        if not unasked or (all(unasked.values()) and UNSEEN.asks(self.judge)):
+        if not unasked:
+            return
+        from pytest_judgesense.judges.unseen import UNSEEN, from_cache
+
+        if all(unasked.values()) and UNSEEN.asks(self.judge):
             return
         self.finish()
         paths = [tape.path for tape in cassettes if tape.unasked]
@@ -382,6 +391,8 @@ class Inquiry:
                 "the embedded judge was run here"
             )
         if self._other_code:
+            from pytest_judgesense.judges.code_digest import files_named
+
             every = dict.fromkeys(chain(*self._other_code.values()))
             notices.append(
                 f"{len(self._other_code)} of {len(self.trials)} trials are of other code "
@@ -408,6 +419,8 @@ class Inquiry:
             for cassette in self.cassettes.values()
             if isinstance(cassette, RecordingCassette)
         )
+        from pytest_judgesense.judges.unseen import plain_call_notice
+
         return (plain_call_notice(self.judge, elsewhere),)
 
     def _by_recording(self, trials: Sequence[Trial]) -> list[tuple[str, list[Trial]]]:
@@ -453,6 +466,8 @@ class Inquiry:
         if changed and self.judge.code != "any":
             every = dict.fromkeys(chain(*changed.values()))
             how_to_record = self._asking.how_to_record or HOW_TO_RECORD
+            from pytest_judgesense.judges.code_digest import code_changed
+
             raise code_changed(self.judge, every, changed, len(trials), how_to_record)
         self._other_code |= changed
 

@@ -13,6 +13,7 @@ from pytest_judgesense.checks.explanation import (
     MARGIN,
     NO_JUDGMENT,
     Explanation,
+    NumberRow,
     TextOf,
     differing,
     gated_number,
@@ -112,6 +113,15 @@ class RegressionExplanation(Explanation):
     @cached_property
     def measured(self) -> str:
         return printable(self.summary)
+
+    def number_rows(self) -> list[NumberRow]:
+        """What it is now, less what it was then."""
+        compared, measure = self.outcome.comparison, self.outcome.check.measure
+        ends = compared.interval(self.outcome.adjusted)
+        if compared.difference is None or ends is None:
+            return [NumberRow(measure, "+0.000" if compared.identical else "", "", "")]
+        difference = compared.sign * compared.difference.value
+        return [NumberRow(measure, *(f"{number:+.3f}" for number in (difference, *ends)))]
 
     @cached_property
     def example(self) -> str:
@@ -229,6 +239,10 @@ class DriftExplanation(Explanation):
         return printable(
             f"{named(self.outcome.estimate)} {value_text(self.outcome.estimate)}, {process}"
         )
+
+    def number_rows(self) -> list[NumberRow]:
+        """What it is in the present session."""
+        return [NumberRow.of(self.outcome.estimate)]
 
     @cached_property
     def example(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.judgment_words import (
     MOST_SHOWN,
@@ -45,6 +45,7 @@ from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.text import numbers
 from pytest_judgesense.text.layout import columns, excerpt
 from pytest_judgesense.trial import Failed, Judgment
 
@@ -62,6 +63,22 @@ NO_JUDGMENT: Final = "no single judgment speaks against it"
 # Characters of what was asked, in an example; and of judgments shown briefly.
 _ASKED: Final = 60
 _BRIEF: Final = 2
+
+
+class NumberRow(NamedTuple):
+    """A number of a check with the ends of its interval, as texts; empty for none."""
+
+    measure: str
+    value: str
+    lower: str
+    upper: str
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> NumberRow:
+        """An estimate as the datasheet shows it."""
+        ends = numbers.interval(estimate.clustered, estimate.flags)
+        lower, _, upper = ends.strip("[]").partition(", ")
+        return cls(estimate.measure, numbers.value(estimate), lower, upper)
 
 
 @dataclass(frozen=True)
@@ -91,6 +108,10 @@ class Explanation:
     def warnings(self, warned: Warned) -> tuple[str, ...]:
         """The warnings of the outcome: all, those that need no simulation, or none."""
         return () if warned == "none" else self.outcome.warnings(settled=warned == "settled")
+
+    def number_rows(self) -> list[NumberRow]:
+        """What it is about, a row for each bar."""
+        return [NumberRow.of(finding.estimate) for finding in self.outcome.findings]
 
     @property
     def against(self) -> AgainstBaseline | None:

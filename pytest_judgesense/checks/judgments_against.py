@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.checks.outcome import Outcome
-from pytest_judgesense.checks.regression import RegressionOutcome
 from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.evidence import Find, Group
 from pytest_judgesense.trial import Unparsed, grouped
+
+if TYPE_CHECKING:
+    from pytest_judgesense.checks.regression import RegressionOutcome
 
 # Keys of an estimate's condition that trials do not have.
 _BESIDE = ("polarity", "template_pair", "k", "outcome")

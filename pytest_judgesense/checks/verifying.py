@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pytest_judgesense.stats.permutation import p_of_exchange
 from pytest_judgesense.stats.proportions import clopper_pearson
 from pytest_judgesense.text.layout import columns, excerpt, indented
 from pytest_judgesense.trial import Failed, Judgment, Trial, Unparsed, grouped
@@ -91,6 +90,8 @@ def compare(
     served: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
 ) -> Verification:
     """The changes from the recorded judgments to fresh ones of a sample of ``trials``."""
+    from pytest_judgesense.stats.permutation import p_of_exchange
+
     by_id = {judgment.trial.id: judgment for judgment in recorded}
     replied = [judgment for judgment in fresh if _has_reply(judgment)]
     pairs = [(by_id[judgment.trial.id], judgment) for judgment in replied]

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_judgesense.cassettes.opening import Mode
-    from pytest_judgesense.judges.client import Call
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.judges.throttle import Budget
+    from pytest_judgesense.judges.trial_call import Call
 
 
 class WritingOrder(NamedTuple):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.redaction import scrub_url
-from pytest_judgesense.judges.client import Call, CallSequence
+from pytest_judgesense.judges.client import CallSequence
 from pytest_judgesense.judges.functions import TEMPLATE, TEMPLATE_ID
 from pytest_judgesense.judges.prompts import (
     judge_for_suite,
@@ -26,6 +26,7 @@ from pytest_judgesense.judges.prompts import (
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.throttle import Answer, refusal
+from pytest_judgesense.judges.trial_call import Call
 from pytest_judgesense.replies import CUT_OFF, parse_reply
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.replies.reasoned import reasoned_verdict

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import re
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -26,9 +24,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from pytest_judgesense.cassettes.bodies import too_large
 from pytest_judgesense.cassettes.carrying import Given
-from pytest_judgesense.cassettes.cassette import Cassette, call_of_function, recorded_answer
+from pytest_judgesense.cassettes.cassette import Cassette, recorded_answer
 from pytest_judgesense.cassettes.exchange import (
     NO_RESPONSE,
     Exchange,
@@ -37,43 +34,24 @@ from pytest_judgesense.cassettes.exchange import (
     as_bytes,
 )
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
-from pytest_judgesense.cassettes.scope import Abandoned, CallScope, entered
+from pytest_judgesense.cassettes.scope import Abandoned, CallScope
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.errors import (
     BodyTooLarge,
-    JudgeError,
-    JudgesenseError,
     LimitReached,
-    UsageError,
-    reason_of,
-    unset_variable,
 )
-from pytest_judgesense.judges.code_digest import RecordedCode
-from pytest_judgesense.judges.functions import (
-    MESSAGES,
-    Binding,
-    binding_of,
-    is_async,
-    missing_file_remedy,
-    refuse_own_prompt,
-    said_by,
-)
-from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime, current_runner
-from pytest_judgesense.judges.opened_files import OPENED
+from pytest_judgesense.judges.loop import FunctionRunner, current_runner
 from pytest_judgesense.judges.placeholders import placeholder_credentials
-from pytest_judgesense.judges.project_code import in_front
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import (
     base_url_of,
-    function_of,
-    judged_folders,
     key_of,
     missing_key,
 )
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer, Skill
-from pytest_judgesense.judges.spec import FREE, JudgeFunction, JudgeSpec
+from pytest_judgesense.judges.spec import FREE, JudgeSpec
 from pytest_judgesense.judges.throttle import (
     Answer,
     Consequence,
@@ -81,45 +59,22 @@ from pytest_judgesense.judges.throttle import (
     kind_of_status,
     overloaded,
     setting_to_change,
-    status_of,
     wait_asked_for,
 )
+from pytest_judgesense.judges.trial_call import Call, call_with, fields_of
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
-from pytest_judgesense.judges.unseen import UNSEEN
-from pytest_judgesense.judges.usage import fault_of_api, function_reply, is_cut_off
-from pytest_judgesense.suites.suite import ReplyForm, Suite
+from pytest_judgesense.judges.usage import fault_of_api
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.layout import excerpt
 from pytest_judgesense.trial import Failed, RequestCount, Usage
 
 if TYPE_CHECKING:
+    from pytest_judgesense.judges.asked_function import AskedFunction
     from pytest_judgesense.judges.transport import Connections
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a trial.
-
-    The seed increases with the ``replicate``; without a ``temperature`` the judge's is sent; a
-    call that ``repairs`` goes to the judge that repairs malformed replies. ``form`` is the form of
-    its reply, if it differs from the suite's. ``fields`` are the parts of the messages, for
-    functions that take fields; ``edits`` the texts that are exchanged in what a function sends.
-    """
-
-    messages: Sequence[Mapping[str, str]]
-    replicate: int = 1
-    temperature: float | None = None
-    repairs: bool = False
-    form: ReplyForm | None = None
-    fields: Mapping[str, str] = field(default_factory=dict)
-    edits: tuple[tuple[str, str], ...] = ()
 
 
 # Where the embedded judge is asked in the format of its requests.
 _COMPLETIONS: Final = "/v1/chat/completions"
-# A module may load a model while it is imported.
-_LONGEST_IMPORT_S: Final = 600.0
-# The environment variable of a key, as messages of SDKs name it.
-_KEY_VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:KEY|TOKEN)\b")
 # Replies of judges have some thousands.
 _LARGE_BYTES: Final = 2**18
 # What an error quotes of where a redirect leads.
@@ -315,7 +270,7 @@ class ReplayingClient(Client):
     """Asks nobody: the recordings of a cassette answer, to a function if it is one."""
 
     def __init__(
-        self, cassette: ReplayingCassette, judge: Endpoints | _Function, spec: JudgeSpec
+        self, cassette: ReplayingCassette, judge: Endpoints | AskedFunction, spec: JudgeSpec
     ) -> None:
         self._cassette = cassette
         self._judge = judge
@@ -364,9 +319,9 @@ class ReplayingClient(Client):
             answers.append(Answer(provider_of(endpoint.spec).read(status, json.dumps(body))))
         return joined(answers, call)
 
-    async def _returned(self, function: _Function, scope: CallScope, call: Call) -> Answer:
+    async def _returned(self, function: AskedFunction, scope: CallScope, call: Call) -> Answer:
         """What the function returns, or has returned: a recorded return needs no call of it."""
-        fields = _fields_of(call)
+        fields = fields_of(call)
         # The recorded call holds the function's arguments: a replay needs neither the model nor
         # the module around it.
         names = self._cassette.arguments_of(scope.trial)
@@ -388,7 +343,7 @@ class RecordingClient(Client):
     def __init__(
         self,
         cassette: RecordingCassette,
-        judge: Endpoints | _Function,
+        judge: Endpoints | AskedFunction,
         spec: JudgeSpec,
         throttle: Throttle,
         reads_otherwise: ReadsOtherwise,
@@ -407,7 +362,7 @@ class RecordingClient(Client):
     ) -> Answer:
         # A function that retries must not meet what is left of an attempt that failed, nor one that
         # changed what another one returned.
-        anew = isinstance(self._judge, _Function) and (
+        anew = not isinstance(self._judge, Endpoints) and (
             not self._cassette.complete(trial_id)
             or self._judge.code.is_changed(self._cassette, trial_id)
         )
@@ -419,7 +374,7 @@ class RecordingClient(Client):
     async def _attempted(
         self, trial_id: str, course: CallSequence, watch: Callable[[CallScope], None], *, anew: bool
     ) -> Answer:
-        function = self._judge if isinstance(self._judge, _Function) else None
+        function = None if isinstance(self._judge, Endpoints) else self._judge
         answers: list[Answer] = []
         calls: list[RecordedRequest] = []
         with self._cassette.trial(trial_id, anew=anew, of_function=bool(function)) as scope:
@@ -483,7 +438,7 @@ class RecordingClient(Client):
         )
 
     async def _returned(
-        self, function: _Function, scope: CallScope, call: Call, request: RecordedRequest
+        self, function: AskedFunction, scope: CallScope, call: Call, request: RecordedRequest
     ) -> Answer:
         """What the function returns: as it is recorded, or called now."""
         if self._spec.concurrency is None and not await function.is_async():
@@ -503,13 +458,13 @@ class RecordingClient(Client):
             booking = _Booking(book, first_is_booked=scope.anew)
             scope.permit = booking.permit
             try:
-                answer = await function.run(scope, _fields_of(call), request)
+                answer = await function.run(scope, fields_of(call), request)
             except LimitReached as limit:
                 limit.requests = RequestCount(booking.booked)
                 raise
             answer = replace(answer, sent=booking.booked)
             if scope.intercepted:
-                UNSEEN.has_asked(self._spec)
+                function.has_asked()
             self._throttle.learn(answer, started)
         return answer
 
@@ -605,266 +560,6 @@ def _kind_of(reply: Reply | Failed, kind: Consequence, *, swept: bool) -> Conseq
     return kind
 
 
-# --- functions ------------------------------------------------------------------------------------
-
-
-class _NoReply(Exception):
-    """A function has given no reply; says why, and what follows."""
-
-    def __init__(
-        self, reason: str, kind: Consequence = "fail", *, overloaded: bool = False
-    ) -> None:
-        super().__init__(reason)
-        self.reason, self.kind, self.overloaded = reason, kind, overloaded
-
-
-class _Function:
-    """The function of a judge: imported when it is first needed, bound to a suite, and run."""
-
-    def __init__(
-        self,
-        spec: JudgeSpec,
-        cassette: Cassette,
-        runner: FunctionRunner,
-        trust: Trust,
-        suite: Suite | None,
-    ) -> None:
-        self._spec = spec
-        self._cassette = cassette
-        self._runner = runner
-        self._trust = trust
-        self._suite = suite
-        self._folders = judged_folders(spec)
-        self._importing = asyncio.Lock()
-        self._bound: tuple[JudgeFunction, Binding | None] | None = None
-        self.code = RecordedCode(spec)
-        if isinstance(cassette, RecordingCassette):
-            OPENED.watch()
-            UNSEEN.watch()
-            cassette.code = self.code.state
-
-    async def _imported(self) -> tuple[JudgeFunction, Binding | None]:
-        # Requests that a module makes during import belong to no trial; otherwise they would be
-        # missing if another trial comes first. While replaying, imports make no requests either.
-        async with self._importing:
-            if self._bound is None:
-                self._trust.refuse_code(self._spec)
-                scope = None
-                if isinstance(self._cassette, ReplayingCassette):
-                    scope = CallScope(self._spec.model, None, replaying=True, imports=True)
-                with entered(scope):
-                    function = await imported(self._spec, self._runner)
-                binding = binding_of(function, self._spec, self._suite)
-                refuse_own_prompt(function, self._spec, self._suite, binding)
-                self._bound = function, binding
-            return self._bound
-
-    async def is_async(self) -> bool:
-        """Whether a call of it gives a coroutine."""
-        function, _ = await self._imported()
-        return is_async(function)
-
-    async def call_of(self, call: Call) -> RecordedRequest:
-        """The call as it is recorded: with what its parameters are given, else the messages."""
-        _, binding = await self._imported()
-        fields = _fields_of(call)
-        arguments = None if binding is None else binding.arguments(fields)
-        return _function_call(self._spec, fields, arguments)
-
-    async def run(
-        self, scope: CallScope, fields: Mapping[str, Any], request: RecordedRequest
-    ) -> Answer:
-        """Its answer to ``fields``; where it makes no request, recorded as that to ``request``."""
-        started = time.perf_counter()
-        try:
-            value = await self._value(scope, fields)
-            latency = time.perf_counter() - started
-            text = self._written(value)
-            for old, _ in scope.edits:
-                if old not in scope.exchanged:
-                    raise _not_sent(self._spec, old)
-            if not scope.intercepted:
-                self._cassette.take_return(scope, request, text)
-        except BodyTooLarge as error:
-            return Answer(Failed(self._cassette.redacted(error.what)), kind="fail")
-        except _NoReply as error:
-            if error.kind == "fail" and not scope.out_of_time and is_cut_off(self._got(scope)):
-                # SDKs and code fail on such a reply; it is there, and was paid for.
-                latency = time.perf_counter() - started
-                return self._replied(scope, "", latency)
-            failed = Failed(self._cassette.redacted(error.reason))
-            late = int(scope.out_of_time)
-            return Answer(failed, kind=error.kind, overloaded=error.overloaded, timed_out=late)
-        return self._replied(scope, self._cassette.redacted(text), latency)
-
-    def _replied(self, scope: CallScope, text: str, latency: float) -> Answer:
-        """The answer of a function that amounts to ``text``."""
-        scope.returns.append(text)
-        exchanges = () if text.strip() else self._got(scope)
-        return Answer(function_reply(text, exchanges), latency_s=latency)
-
-    def _got(self, scope: CallScope) -> list[Exchange]:
-        """What its requests so far have got."""
-        digests, digest_of = scope.digests, self._cassette.identity.digest
-        recorded = self._cassette.recordings.of(scope.trial)
-        return [e for e, _ in recorded if not e.returns and digest_of(e.request) in digests]
-
-    async def _value(self, scope: CallScope, fields: Mapping[str, Any]) -> object:
-        """What it returns; an error of the recording counts, whatever the function made of it."""
-        function, binding = await self._imported()
-        # A copy, because a judge may change its messages.
-        fields = {**fields, MESSAGES: [dict(message) for message in fields[MESSAGES]]}
-        if binding is None:
-            call = partial(function, fields[MESSAGES])
-        else:
-            call = binding.call(function, binding.arguments(fields))
-        try:
-            # Where its return alone is recorded, no request of it is looked at.
-            unseen = entered(None) if self._spec.by_return else nullcontext()
-            opening = OPENED.by((self._spec.name, self._spec.model))
-            # It may import more while it runs.
-            with opening, UNSEEN.by(self._spec), unseen, in_front(self._folders):
-                value = await self._runner.call(call, self._spec.timeout_s, is_async(function))
-        except (OutOfTime, BodyTooLarge) as error:
-            _raise_remembered(scope)
-            if isinstance(error, BodyTooLarge):
-                raise
-            scope.out_of_time = True
-            raise _NoReply(f"{error} (timeout_s)") from error
-        except JudgesenseError:
-            raise
-        except Exception as error:
-            _raise_remembered(scope)
-            if scope.replaying and not scope.intercepted:
-                # No request was made: this machine lacks what the function needs.
-                reason = self._cassette.redacted(reason_of(error))
-                remedy = missing_file_remedy(error)
-                raise _not_replayable(self._spec, reason, remedy) from error
-            if not scope.made and (variable := _unset_key(error)) is not None:
-                raise _without_key(self._spec, variable, reason_of(error)) from error
-            # Clients retry by themselves; their final exception is not retried.
-            status = status_of(error)
-            kind: Consequence = "end" if kind_of_status(status) == "end" else "fail"
-            raise _NoReply(reason_of(error), kind, overloaded=overloaded(status)) from error
-        _raise_remembered(scope)
-        return value
-
-    def _written(self, value: object) -> str:
-        """The text of the reply that its return amounts to."""
-        try:
-            text = said_by(value, self._spec, self._suite.space if self._suite else None)
-        except JudgesenseError:
-            raise
-        except Exception as error:  # such as a dictionary that holds itself
-            reason = f"the function returned what cannot be written: {reason_of(error)}"
-            raise _NoReply(reason) from error
-        if len(text) > self._spec.max_body_bytes:
-            raise too_large(self._spec.max_body_bytes, "returned")
-        return text
-
-
-def _unset_key(error: BaseException) -> str | None:
-    """The variable of a key that is not set, for which code has failed, if any.
-
-    Code reads it, or the message of an SDK names it.
-    """
-    named = _KEY_VARIABLE.findall(reason_of(error))
-    return unset_variable(error) or next((n for n in named if not os.environ.get(n)), None)
-
-
-def _without_key(spec: JudgeSpec, variable: str, reason: str) -> JudgeError:
-    return JudgeError(
-        f"{variable} is not set: judge {spec.name!r} has no key, and made no request",
-        found=f"{spec.model}: {reason}",
-        expected=f"{variable} in the environment; what is recorded needs none",
-        remedy=f"export {variable}=...",
-    )
-
-
-def _not_sent(spec: JudgeSpec, text: str) -> JudgeError:
-    return JudgeError(
-        f"judge {spec.name!r} sends no request with the part of its prompt that is to be changed",
-        found=f"no request that holds {text[:200]!r}",
-        expected="the prompt as it was sent when the suite was recorded",
-        remedy="record the suite again, or give the function its prompt: a parameter "
-        "template or messages",
-    )
-
-
-def _not_replayable(spec: JudgeSpec, reason: str, remedy: str) -> JudgeError:
-    return JudgeError(
-        f"judge {spec.name!r} cannot be replayed here: it fails before its first request",
-        found=f"{spec.model}: {reason}",
-        expected="a function that needs only its recorded answers; keys that common clients "
-        "read get placeholders",
-        remedy=remedy
-        or "name the variable of another key in the judge's table, "
-        'api_key_env = "NAME"; where there are several, set them to any value: nothing is sent '
-        "(boto3 needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)",
-    )
-
-
-def _fields_of(call: Call) -> dict[str, Any]:
-    """What a function may take of a call, by the names of the fields."""
-    return {**call.fields, MESSAGES: [dict(message) for message in call.messages]}
-
-
-def call_with(spec: JudgeSpec, call: Call, names: Sequence[str] | None) -> RecordedRequest:
-    """The call of a function as it is recorded where its parameters have these ``names``.
-
-    Without names it takes the messages. No code of it is needed.
-    """
-    fields = _fields_of(call)
-    if names is None:
-        return _function_call(spec, fields, None)
-    arguments = {name: fields.get(spec.arguments.get(name, name)) for name in names}
-    return _function_call(spec, fields, arguments)
-
-
-def _function_call(
-    spec: JudgeSpec, fields: Mapping[str, Any], arguments: Mapping[str, Any] | None
-) -> RecordedRequest:
-    """The call of a function as it is recorded: with its arguments, else with the messages."""
-    if arguments is None:
-        return call_of_function(spec.model, fields[MESSAGES])
-    return call_of_function(spec.model, (), {"arguments": dict(arguments)})
-
-
-async def imported(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
-    """The function of a callable judge, its module imported where judges run.
-
-    A module that fails is imported once more with placeholders for keys that are not set: what is
-    recorded needs none, and no request goes out with one.
-
-    Raises:
-        UsageError: it cannot be imported, or is not a function.
-        JudgeError: the import does not end.
-    """
-    try:
-        return await _imported_once(spec, runner)
-    except UsageError:
-        scope = CallScope(spec.model, None, imports=True, lends_keys=True)
-        with suppress(UsageError), placeholder_credentials(spec.api_key_env), entered(scope):
-            return await _imported_once(spec, runner)
-        raise
-
-
-async def _imported_once(spec: JudgeSpec, runner: FunctionRunner) -> JudgeFunction:
-    try:
-        with UNSEEN.by(spec):
-            function: JudgeFunction = await runner.call(
-                partial(function_of, spec), _LONGEST_IMPORT_S
-            )
-    except OutOfTime as error:
-        raise JudgeError(
-            f"the module of judge {spec.name!r} has not been imported",
-            found=f"{spec.model}: {error}",
-            expected="a module that is imported within 10 minutes",
-            remedy="load models at the first call, not at import",
-        ) from error
-    return function
-
-
 def one_call(messages: Sequence[Mapping[str, str]], replicate: int = 1) -> CallSequence:
     """The calls of a trial that is asked once, with the judge's settings."""
     yield Call(messages, replicate)
@@ -893,14 +588,6 @@ def joined(answers: Sequence[Answer], last: Call) -> Answer:
         timed_out=sum(answer.timed_out for answer in answers),
         later=() if failed else tuple(answer.reply for answer in answers[1:]),
     )
-
-
-def _raise_remembered(scope: CallScope) -> None:
-    # A client may have swallowed the cassette's error or retried upon it: it counts all the same.
-    if scope.abandoned:
-        raise Abandoned(scope.trial)
-    if scope.error is not None:
-        raise scope.error
 
 
 @asynccontextmanager
@@ -937,11 +624,13 @@ async def open_client(
     throttle = throttle or Throttle(spec, concurrency)
     trust.refuse_files(f"judge {spec.name!r}", spec.prompts.files)
     async with AsyncExitStack() as stack:
-        judge: Endpoints | _Function
+        judge: Endpoints | AskedFunction
         if spec.provider == "callable":
             runner = stack.enter_context(_runner())
             stack.enter_context(placeholder_credentials(spec.api_key_env))
-            judge = _Function(spec, cassette, runner, trust, suite)
+            from pytest_judgesense.judges.asked_function import AskedFunction
+
+            judge = AskedFunction(spec, cassette, runner, trust, suite)
         else:
             connect = partial(_connected, stack, concurrency, skills, trust)
             endpoint = await connect(spec, throttle)
@@ -967,7 +656,9 @@ def open_replaying(
     """A client for ``spec`` that replays ``cassette``; raises as `open_client`."""
     if spec.provider == "callable":
         with _runner() as runner, placeholder_credentials(spec.api_key_env):
-            function = _Function(spec, cassette, runner, trust, suite)
+            from pytest_judgesense.judges.asked_function import AskedFunction
+
+            function = AskedFunction(spec, cassette, runner, trust, suite)
             yield ReplayingClient(cassette, function, spec)
         return
     yield ReplayingClient(cassette, Endpoints.unasked(spec), spec)

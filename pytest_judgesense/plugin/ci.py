@@ -26,9 +26,7 @@ from pytest_judgesense.files.output import append_whole
 from pytest_judgesense.plugin.suite_names import command_of
 
 if TYPE_CHECKING:
-    from pytest_judgesense.checks.drift import DriftOutcome
-    from pytest_judgesense.checks.outcome import Outcome
-    from pytest_judgesense.checks.regression import RegressionOutcome
+    from pytest_judgesense.checks.explanation import Explanation
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.bar import Check
     from pytest_judgesense.plugin.declared_check import DeclaredCheck
@@ -97,7 +95,7 @@ def require_pass(
         entry["explanation"] = str(error)
         raise
     else:
-        entry |= _numbers(explanation.outcome)
+        entry |= _numbers(explanation)
         summary = explanation.summary
         warnings = (text for text in explanation.warnings(run.family.warned) if text not in summary)
         entry["explanation"] = "; ".join([summary, *warnings])
@@ -159,34 +157,14 @@ def _properties(entries: Mapping[Any, Mapping[str, str]]) -> Iterator[tuple[str,
             yield (name if number == 1 else f"{name}.{number}"), text
 
 
-def _numbers(outcome: Outcome | RegressionOutcome | DriftOutcome) -> dict[str, str]:
+def _numbers(explanation: Explanation) -> dict[str, str]:
     """Value and interval as the datasheet shows them; several bars have several, with ``;``."""
-    from pytest_judgesense.checks.drift import DriftOutcome
-    from pytest_judgesense.checks.regression import RegressionOutcome
-    from pytest_judgesense.text import numbers
-
-    rows = []
-    if isinstance(outcome, RegressionOutcome):  # now minus then
-        compared = outcome.comparison
-        ends = compared.interval(outcome.adjusted)
-        shown = ["+0.000" if compared.identical else _NONE, _NONE, _NONE]
-        if compared.difference is not None and ends is not None:
-            now = compared.sign * compared.difference.value
-            shown = [f"{number:+.3f}" for number in (now, *ends)]
-        rows.append([outcome.check.measure, *shown])
-        estimates = []
-    elif isinstance(outcome, DriftOutcome):
-        estimates = [outcome.estimate]
-    else:
-        estimates = [finding.estimate for finding in outcome.findings]
-    for estimate in estimates:
-        gating = numbers.interval(estimate.clustered, estimate.flags)
-        lower, _, upper = gating.strip("[]").partition(", ")
-        value = numbers.value(estimate)
-        rows.append([estimate.measure, value, lower or _NONE, upper or _NONE])
+    rows = [
+        (row.measure, *(text or _NONE for text in row[1:])) for row in explanation.number_rows()
+    ]
     names = ("measure", "value", "lower", "upper")
     joined = map("; ".join, zip(*rows, strict=True))
-    return {**dict(zip(names, joined, strict=True)), "outcome": outcome.outcome}
+    return {**dict(zip(names, joined, strict=True)), "outcome": explanation.outcome.outcome}
 
 
 class Failures:

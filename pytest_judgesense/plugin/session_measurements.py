@@ -29,7 +29,6 @@ from pytest_judgesense.errors import (
     UsageError,
     unknown_name,
 )
-from pytest_judgesense.judges.client import imported
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
 from pytest_judgesense.judges.judge import Judge
 from pytest_judgesense.judges.loop import AskingLoop, current_runner
@@ -408,6 +407,8 @@ def _key_of(judge: JudgeSpec, suite: Suite) -> tuple[str, ...]:
 async def _imported(judge: JudgeSpec) -> JudgeFunction:
     runner = current_runner()
     assert runner is not None, "the loop of a session says where judges run"
+    from pytest_judgesense.judges.asked_function import imported
+
     return await imported(judge, runner)
 
 

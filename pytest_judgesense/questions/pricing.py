@@ -17,11 +17,12 @@ from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.errors import listed
 from pytest_judgesense.judges.calls import first_calls
-from pytest_judgesense.judges.client import Call, unasked_endpoint
+from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import FREE, JudgeSpec, table_of
+from pytest_judgesense.judges.trial_call import Call
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.planning import plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite

@@ -12,12 +12,13 @@ import pytest
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.client import Call, unasked_endpoint
+from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.simulated.endpoint import answer, serving
 from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.trial_call import Call
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace

@@ -12,12 +12,13 @@ import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import JudgeError, MissingRecording
-from pytest_judgesense.judges.client import Call, unasked_endpoint
+from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.simulated.endpoint import answer
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.trial_call import Call
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Unparsed, Verdict

@@ -41,7 +41,6 @@ from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.instruments.debate.simulated import speak
 from pytest_judgesense.instruments.debate.stimuli import DEBATE, SPEECHES, STYLES, transcript
 from pytest_judgesense.judges.client import (
-    Call,
     Client,
     ReplayingClient,
     is_embedded,
@@ -55,6 +54,7 @@ from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle, stopping
+from pytest_judgesense.judges.trial_call import Call
 from pytest_judgesense.judges.trust import ANY_FILES, NO_CODE, Trust
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite

@@ -11,11 +11,9 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pytest_judgesense.errors import JudgeError
-from pytest_judgesense.judges.local.models import file_of, name_of
+from pytest_judgesense.judges.local.models import PARALLEL_CALLS, file_of, name_of
 
 CONTEXT: Final = 4096
-# Calls that the server works on at once: more share the processors, and none is done sooner.
-PARALLEL_CALLS: Final = 1
 # The server's log is silenced completely; faults are raised.
 _SILENT: Final = -1
 

@@ -16,6 +16,9 @@ from typing import Any, Final, NamedTuple
 from pytest_judgesense.errors import JudgeError, unknown_name
 from pytest_judgesense.files.opening import open_bytes
 
+# Calls that a server works on at once: more share the processors, and none is done sooner.
+PARALLEL_CALLS: Final = 1
+
 
 class Model(NamedTuple):
     """A language model, as one file.

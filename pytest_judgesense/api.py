@@ -16,7 +16,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
-from pytest_judgesense.asking.carrying_over import Plans
 from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.opening import Mode
@@ -64,6 +63,7 @@ from pytest_judgesense.report.summary import quiet_lines, summary_lines
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.builtin import builtin_suites, cassettes_in, suite_file
 from pytest_judgesense.suites.loading import load_suite
+from pytest_judgesense.suites.planning import Plans
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, Trial
 

@@ -15,7 +15,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from pytest_judgesense.cassettes.carrying import (
@@ -48,28 +47,14 @@ from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import (
     LABELS,
+    Plans,
     plan_trials,
     recording_aside,
     recording_of,
     setting_of,
 )
-from pytest_judgesense.suites.suite import Kind, Suite
+from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
-
-
-@dataclass(frozen=True)
-class Plans:
-    """Where recordings are, and where it is said which of their trials are still planned.
-
-    Attributes:
-        root: folder of the project; what its suite files plan is not free.
-        cassettes: folder of the recordings, each judge's in one of its own.
-        kinds: those of suites that there are, by name.
-    """
-
-    root: Path
-    cassettes: Path
-    kinds: Mapping[str, Kind]
 
 
 def carried_over(

@@ -14,7 +14,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pytest_judgesense.asking.carrying_over import Plans, carried_over, carry_over
 from pytest_judgesense.cassettes.cassette import HOW_TO_RECORD, Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
 from pytest_judgesense.cassettes.exchange import CALL, Exchange, models_of
@@ -47,7 +46,7 @@ from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.planning import Plans, plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, RequestCount, Trial, Usage
 
@@ -307,6 +306,8 @@ class Inquiry:
             for recording, cassette in self.cassettes.items()
             if isinstance(cassette, RecordingCassette)
         }
+        from pytest_judgesense.asking.carrying_over import carry_over
+
         self.carried |= carry_over(self.judge, self.suite, planned, trials, into, plans)
 
     def finish(self) -> None:
@@ -492,6 +493,8 @@ class Inquiry:
         """How many of the trials that a replay lacks would be served without a call."""
         if (plans := self._asking.plans) is None:
             return 0
+        from pytest_judgesense.asking.carrying_over import carried_over
+
         served = carried_over(self.judge, self.suite, self._settled_first(), plans)
         return len(served.keys() & {trial.id for trial, _ in missing})
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_judgesense.asking.carrying_over import Plans
 from pytest_judgesense.asking.inquiry import Asking, Inquiry
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
@@ -56,7 +55,7 @@ from pytest_judgesense.plugin.suite_names import split_name
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.builtin import builtin_suites, suite_file
 from pytest_judgesense.suites.loading import load_suite
-from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of
+from pytest_judgesense.suites.planning import Plans, Shard, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 
 if TYPE_CHECKING:

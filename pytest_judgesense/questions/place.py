@@ -13,10 +13,10 @@ from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.files.pytest_ini import pytest_options
 
 if TYPE_CHECKING:
-    from pytest_judgesense.asking.carrying_over import Plans
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.judges.trust import Trust
     from pytest_judgesense.registry import Registry
+    from pytest_judgesense.suites.planning import Plans
     from pytest_judgesense.suites.suite import Suite
 
 JUDGE: Final = "a judge that pyproject.toml declares, or provider:model"
@@ -118,8 +118,8 @@ class Place:
     @property
     def plans(self) -> Plans:
         """Where the recordings are, and the suites of the project."""
-        from pytest_judgesense.asking.carrying_over import Plans
         from pytest_judgesense.judges.resolving import project_folder
+        from pytest_judgesense.suites.planning import Plans
 
         return Plans(project_folder(), self.cassettes, self.registry.forms)
 

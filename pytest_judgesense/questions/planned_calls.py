@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.asking.carrying_over import Plans
 from pytest_judgesense.judges.prompts import suite_for_judge, unsent_notices
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.questions.pricing import Quote, QuotedCalls, cost_words, quote
 from pytest_judgesense.questions.reasoning_budget import budget_findings
 from pytest_judgesense.suites.finding import LintFinding
-from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.planning import Plans, plan_trials
 from pytest_judgesense.suites.suite import Suite
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_judgesense.asking.carrying_over import Plans, carried_over, is_given_otherwise
+from pytest_judgesense.asking.carrying_over import carried_over, is_given_otherwise
 from pytest_judgesense.cassettes.carrying import RecordedTrial
 from pytest_judgesense.cassettes.cassette import answered_first
 from pytest_judgesense.cassettes.matching import Identity
@@ -24,7 +24,7 @@ from pytest_judgesense.judges.resolving import credentials_of
 from pytest_judgesense.judges.spec import FREE, JudgeSpec, table_of
 from pytest_judgesense.judges.trial_call import Call
 from pytest_judgesense.suites.builtin import cassettes_in
-from pytest_judgesense.suites.planning import plan_trials, recording_of
+from pytest_judgesense.suites.planning import Plans, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.layout import indented
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
+from typing import TYPE_CHECKING
 
 from pytest_judgesense.datasheets.datasheet import CheckLine
-from pytest_judgesense.datasheets.published_design import Printed, Table
 from pytest_judgesense.errors import printable
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View, bar_words
 from pytest_judgesense.text.estimate_columns import terminal_cells, terminal_heads
 from pytest_judgesense.text.layout import columns, headed, indented, row
+
+if TYPE_CHECKING:
+    from pytest_judgesense.datasheets.published_design import Printed, Table
 
 
 def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.datasheets.datasheet import (
     CheckLine,
@@ -19,7 +19,6 @@ from pytest_judgesense.datasheets.datasheet import (
 )
 from pytest_judgesense.datasheets.figures import Found
 from pytest_judgesense.datasheets.profile import sketch
-from pytest_judgesense.datasheets.published_design import Printed
 from pytest_judgesense.datasheets.sections import (
     Analysis,
     Beside,
@@ -33,6 +32,9 @@ from pytest_judgesense.registry import Registry
 from pytest_judgesense.text import numbers
 from pytest_judgesense.text.estimate_columns import shown_texts
 from pytest_judgesense.trial import grouped
+
+if TYPE_CHECKING:
+    from pytest_judgesense.datasheets.published_design import Printed
 
 _PREFIXED: Final = ("distance", "k", "polarity", "temperature")
 _SETTINGS: Final = ("base_url", "temperature", "max_tokens", "reasoning", "seed")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files.limits import beyond, limits
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.suite import Suite, Template, derived
+from pytest_judgesense.suites.suite import Kind, Suite, Template, derived
 from pytest_judgesense.trial import (
     Condition,
     Design,
@@ -30,6 +32,21 @@ _BOTH: Final[tuple[Order, ...]] = ("ab", "ba")
 LABELS: Final = "labels"
 # The end of a trial's id.
 _SETTING: Final = re.compile(r"/((?:ab|ba)(?:/t[^/]+)?/r[0-9]+)$")
+
+
+@dataclass(frozen=True)
+class Plans:
+    """Where recordings are, and where it is said which of their trials are still planned.
+
+    Attributes:
+        root: folder of the project; what its suite files plan is not free.
+        cassettes: folder of the recordings, each judge's in one of its own.
+        kinds: those of suites that there are, by name.
+    """
+
+    root: Path
+    cassettes: Path
+    kinds: Mapping[str, Kind]
 
 
 class Shard(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from pytest_judgesense import measure
-from pytest_judgesense.asking.carrying_over import Plans, carried_over
+from pytest_judgesense.asking.carrying_over import carried_over
 from pytest_judgesense.cassettes.exchange import CARRIED, GIVEN, LOOK_UP, Exchange
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import MissingRecording
@@ -24,7 +24,7 @@ from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.questions.pricing import Quote, quote
 from pytest_judgesense.questions.record.shards import Job, Processes, run_job
 from pytest_judgesense.suites.loading import _load, load_suite
-from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.planning import Plans, plan_trials
 from pytest_judgesense.suites.suite import Suite
 from tests.plugin.project import ChatServer
 

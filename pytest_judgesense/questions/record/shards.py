@@ -33,7 +33,7 @@ from multiprocessing.managers import BaseManager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from pytest_judgesense.asking.carrying_over import Plans, carry_over
+from pytest_judgesense.asking.carrying_over import carry_over
 from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.asking.stopping_point import forget_stop
 from pytest_judgesense.cassettes.exchange import (
@@ -59,7 +59,7 @@ from pytest_judgesense.judges.throttle import Budget, Deadline, SessionBudget, T
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import record
 from pytest_judgesense.registry import loaded
-from pytest_judgesense.suites.planning import Shard, plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.planning import Plans, Shard, plan_trials, recording_of, trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import RequestCount, Trial
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom, norm
 
-from pytest_judgesense.asking.carrying_over import Plans
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import find_estimate
@@ -26,7 +25,7 @@ from pytest_judgesense.questions.plan.precision import split_lines
 from pytest_judgesense.questions.planned_calls import planned_calls
 from pytest_judgesense.stats.chances import Chance
 from pytest_judgesense.stats.losses import PlannedComparison
-from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.planning import Plans, plan_trials
 from pytest_judgesense.suites.suite import CheckDeclaration, Suite
 from pytest_judgesense.trial import Judgment, Unparsed, Verdict
 from tests.checks.undecidable import suite_with

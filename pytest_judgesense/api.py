@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.opening import Mode
+from pytest_judgesense.checks.check_texts import check_line, explanation_of
 from pytest_judgesense.checks.declaration import declare_check
-from pytest_judgesense.checks.explanation import check_line, explanation_of
 from pytest_judgesense.checks.outcome import DecisionRule, Policy
 from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.datasheets.datasheet import CheckLine, Datasheet

@@ -214,7 +214,8 @@ def intrudes(module: str, targets: Iterable[str], rooms: Mapping[str, set[str]])
     own = room_of(module, rooms)
     entered = {target: room for target in targets if (room := room_of(target, rooms))}
     # The list of all instruments takes what each gives.
-    given = {f"instruments.{room}.instrument" for room in rooms if module == "instruments.builtin"}
+    gives = ("instrument", "foreign_formats") if module == "instruments.builtin" else ()
+    given = {f"instruments.{room}.{name}" for room in rooms for name in gives}
     return {
         target
         for target, room in entered.items()

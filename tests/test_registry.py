@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense import measure
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
@@ -37,7 +38,8 @@ from pytest_judgesense.registry import (
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
-from tests.suites.known import absent_suites, registry_of
+from tests.shipped import CASSETTES
+from tests.suites.known import absent_suites, of_known_kinds, registry_of
 
 
 def wordy(cell: Cell) -> Iterable[Estimate]:
@@ -234,11 +236,12 @@ def test_no_two_tables_of_the_report_share_a_name() -> None:
 
 def test_no_two_instruments_share_a_name() -> None:
     kinds = BUILT_IN.kinds.values()
-    for part in ("checks", "importers", "papers"):
-        values = [value for kind in kinds for value in getattr(kind, part)]
-        # An importer may read what another one does, where its option is given.
-        names = [(value.name, getattr(value, "option", "")) for value in values]
+    for part in ("checks", "papers"):
+        names = [value.name for kind in kinds for value in getattr(kind, part)]
         assert len(names) == len(set(names)), part
+    # An importer may read what another one does, where its option is given.
+    formats = [(own.name, own.option) for room in BUILT_IN.rooms for own in room.importers()]
+    assert len(formats) == len(set(formats)) == len(BUILT_IN.importers) + len(BUILT_IN.variants)
     assert len({word.text for word in BUILT_IN.profile}) == len(BUILT_IN.profile)
 
 
@@ -274,6 +277,25 @@ def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -
     # Nothing but the list of the kind has changed.
     assert set(registry.measures) - set(BUILT_IN.measures) == {"restraint"}
     assert set(registry.checks) - set(BUILT_IN.checks) == {"restraint_floor"}
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [
+        "vacuum",
+        "coherence@quick",
+        "preference@quick",
+        *of_known_kinds("ladder@quick", "temperature", "debate@quick", "rubric@quick", "probe"),
+    ],
+)
+def test_the_rooms_that_a_suite_needs_give_what_all_rooms_give(suite: str) -> None:
+    everywhere = tuple(room._replace(joins=lambda _: True) for room in BUILT_IN.rooms)
+    measured = [
+        measure("embedded:mixed", suite, cassettes=CASSETTES, registry=registry)
+        for registry in (BUILT_IN, replace(BUILT_IN, rooms=everywhere))
+    ]
+    assert measured[0].to_dict() == measured[1].to_dict()
+    assert measured[0].to_dict()["judges"][0]["measures"]
 
 
 CHECKOUT = Path(__file__).parents[1]

@@ -38,7 +38,7 @@ def _paraphrase() -> RoomContents:
 
 
 def _paraphrase_files() -> tuple[Importer, ...]:
-    from pytest_judgesense.instruments.paraphrase import importers as paraphrase
+    from pytest_judgesense.instruments.paraphrase import foreign_formats as paraphrase
 
     return paraphrase.IMPORTERS
 
@@ -56,7 +56,7 @@ def _debate() -> RoomContents:
 
 
 def _debate_files() -> tuple[Importer, ...]:
-    from pytest_judgesense.instruments.debate import importers as debate
+    from pytest_judgesense.instruments.debate import foreign_formats as debate
 
     return debate.IMPORTERS
 
@@ -68,7 +68,7 @@ def _rubric() -> RoomContents:
 
 
 def _rubric_files() -> tuple[Importer, ...]:
-    from pytest_judgesense.instruments.rubric import importers as rubric
+    from pytest_judgesense.instruments.rubric import foreign_formats as rubric
 
     return rubric.IMPORTERS
 

@@ -13,14 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_judgesense.checks.check_texts import brief_lines, check_line, explanation_of, whole_text
 from pytest_judgesense.checks.early_stop import Stopping
-from pytest_judgesense.checks.explanation import (
-    Explanation,
-    brief_lines,
-    check_line,
-    explanation_of,
-    whole_text,
-)
+from pytest_judgesense.checks.explanation import Explanation
 from pytest_judgesense.checks.loosened import as_then, loosened
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pytest_judgesense.checks import declaration, outcome, suite_faults
-from pytest_judgesense.checks.explanation import explanation_of
+from pytest_judgesense.checks.check_texts import explanation_of
 from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import Outcome
 from pytest_judgesense.checks.regression import RegressionOutcome

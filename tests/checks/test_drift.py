@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_judgesense.checks.check_texts import check_line, explanation_of, whole_text
 from pytest_judgesense.checks.declaration import declare_check
 from pytest_judgesense.checks.drift import Course, DriftOutcome, course_of
-from pytest_judgesense.checks.explanation import check_line, explanation_of, whole_text
 from pytest_judgesense.datasheets.live_sessions import LiveSession
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import Estimate

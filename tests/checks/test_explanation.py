@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.explanation import brief_lines, explanation_of, whole_text
+from pytest_judgesense.checks.check_texts import brief_lines, explanation_of, whole_text
 from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import judge_check
 from pytest_judgesense.errors import printable

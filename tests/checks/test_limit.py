@@ -15,7 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from pytest_judgesense.checks.explanation import check_line, explanation_of
+from pytest_judgesense.checks.check_texts import check_line, explanation_of
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
     Assessment,

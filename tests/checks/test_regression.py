@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_judgesense.checks.explanation import brief_lines, explanation_of, whole_text
+from pytest_judgesense.checks.check_texts import brief_lines, explanation_of, whole_text
 from pytest_judgesense.checks.judgments_against import moved_against
 from pytest_judgesense.checks.outcome import Policy
 from pytest_judgesense.checks.regression import (

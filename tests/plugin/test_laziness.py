@@ -120,6 +120,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 
 def test_a_replay_imports_no_more_than_it_takes(pytester: pytest.Pytester) -> None:
+    # A session over one suite pays for the room of its kind, and for no other.
     spared = ("scipy.optimize", "scipy.stats", "filelock", "tenacity", "vcr", "aiohttp", "httpx")
     pytester.makeconftest(
         f"""
@@ -127,6 +128,10 @@ import sys
 
 def pytest_unconfigure():
     print("spared:", *[name for name in {spared!r} if name in sys.modules])
+    ours = [name for name in sys.modules if name.startswith("pytest_judgesense")]
+    print("ours:", len(ours))
+    rooms = [name.split(".")[2] for name in ours if name.endswith(".instrument")]
+    print("rooms:", *rooms)
 """
     )
     result = pytester.runpytest_subprocess(
@@ -134,6 +139,8 @@ def pytest_unconfigure():
     )
     assert result.ret == 0
     assert _line(result, "spared:") == ""
+    assert _line(result, "rooms:") == "vacuum"
+    assert int(_line(result, "ours:")) <= 190
 
 
 def test_the_thread_of_the_calls_is_ended_with_the_session(pytester: pytest.Pytester) -> None:

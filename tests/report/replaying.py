@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_judgesense.asking.inquiry import UNRESTRICTED
 from pytest_judgesense.cassettes.opening import Mode
-from pytest_judgesense.checks.explanation import check_line, explanation_of
+from pytest_judgesense.checks.check_texts import check_line, explanation_of
 from pytest_judgesense.checks.outcome import DecisionRule, Policy, judge_check
 from pytest_judgesense.datasheets.datasheet import CheckLine, SuiteSheet
 from pytest_judgesense.instruments.builtin import BUILT_IN

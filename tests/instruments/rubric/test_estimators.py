@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pytest_judgesense.checks.check_texts import explanation_of
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping
-from pytest_judgesense.checks.explanation import explanation_of
 from pytest_judgesense.checks.judgments_against import evidence_of
 from pytest_judgesense.checks.outcome import DecisionRule, judge_check
 from pytest_judgesense.errors import UsageError

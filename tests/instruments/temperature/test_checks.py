@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.checks.explanation import explanation_of, whole_text
+from pytest_judgesense.checks.check_texts import explanation_of, whole_text
 from pytest_judgesense.checks.outcome import Outcome, Policy, judge_check
 from pytest_judgesense.checks.regression import Side, compare
 from pytest_judgesense.errors import UsageError

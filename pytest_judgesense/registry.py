@@ -239,6 +239,7 @@ class Room(NamedTuple):
         kinds: the kinds of suites that it measures.
         contents: imports it.
         importers: imports the formats of foreign files with judgments on such suites.
+        reported_by: rooms that it builds on, whose reports speak of its suites as well.
         joins: whether its joined measures have something to measure on a suite of another kind.
         default: whether judgments without a suite are of its first kind.
     """
@@ -247,6 +248,7 @@ class Room(NamedTuple):
     kinds: tuple[str, ...]
     contents: Callable[[], RoomContents]
     importers: Callable[[], tuple[Importer, ...]] = tuple
+    reported_by: tuple[str, ...] = ()
     joins: Callable[[Suite], bool] = lambda _: False
     default: bool = False
 
@@ -326,9 +328,9 @@ class Registry:
         return replace(self, rooms=tuple(room for room in self.rooms if room.name in names))
 
     def for_suite(self, suite: Suite) -> Registry:
-        """The same with the rooms alone that measure something on a suite."""
-        rooms = (room for room in self.rooms if suite.kind in room.kinds or room.joins(suite))
-        return replace(self, rooms=tuple(rooms))
+        """The same with the rooms alone that measure or report something of a suite."""
+        own = [room for room in self.rooms if suite.kind in room.kinds or room.joins(suite)]
+        return self.of_rooms({name for room in own for name in (room.name, *room.reported_by)})
 
     @cached_property
     def _contents(self) -> tuple[RoomContents, ...]:

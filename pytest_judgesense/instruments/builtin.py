@@ -102,7 +102,7 @@ ROOMS: Final = (
     Room("paraphrase", ("paraphrase",), _paraphrase, _paraphrase_files, default=True),
     Room("temperature", ("temperature",), _temperature),
     Room("debate", ("debate",), _debate, _debate_files),
-    Room("rubric", ("rubric",), _rubric, _rubric_files),
+    Room("rubric", ("rubric",), _rubric, _rubric_files, reported_by=("paraphrase",)),
     Room("people", (), _people, joins=_labelled_by_people),
     Room("probe", ("probe",), _probe),
     Room("ablation", ("ablation",), _ablation),

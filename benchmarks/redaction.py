@@ -42,6 +42,10 @@ BARS: Final = {
     # A tag is looked at by itself, as no text of a judge has many.
     "tags": Bar("at most", 4000),
     "growth": Bar("at most", 30),
+    # How many times `json.loads` of the same text a reply of 20 kB takes.
+    "parses of a reply": Bar("at most", 10),
+    # The cost of a reply of 2 MB for that of 20 kB, a byte: 1, and for a square 100.
+    "growth of a reply": Bar("at most", 3),
     "credentials kept in markup": Bar("at most", 0),
     "honest texts changed": Bar("at most", 0),
 }
@@ -105,6 +109,36 @@ TAGS: Final[Mapping[str, Callable[[int], str | bytes]]] = {
     "escaped verdicts": filled("&lt;token&gt;A"),
     "verdicts in JSON": filled("\\u003ctoken\\u003eA\\n"),
 }
+_SHORT_REPLY: Final = 20_000
+_LONG_REPLY: Final = 2_000_000
+
+
+def choices(size: int) -> bytes:
+    """A chat completion with so many bytes of answers, each of some sentences."""
+    message = {"role": "assistant", "content": (PROSE * 6)[:400]}
+    one_choice = {"index": 100, "message": message, "finish_reason": "stop"}
+    number = size // len(json.dumps(one_choice))
+    numbered = [{**one_choice, "index": place} for place in range(number)]
+    usage = {"prompt_tokens": 10, "completion_tokens": 20}
+    body = {"id": "chatcmpl-1", "model": "m", "choices": numbered, "usage": usage}
+    return json.dumps(body).encode()
+
+
+def cost_of_a_reply(known: Mapping[str, str], rounds: int) -> tuple[float, float]:
+    """How many parses the search of a short reply takes; and a byte of a long one, of such."""
+    short, long = choices(_SHORT_REPLY), choices(_LONG_REPLY)
+    times = _LONG_REPLY // _SHORT_REPLY
+    taken = seconds_each(
+        {
+            "parse": lambda: [json.loads(short) for _ in range(times)],
+            "search": lambda: [scrub_body(short, known) for _ in range(times)],
+            "long": lambda: scrub_body(long, known),
+        },
+        rounds,
+    )
+    return taken["search"] / taken["parse"], taken["long"] / taken["search"]
+
+
 # As people and services choose them: letters and length.
 KEYS: Final = (
     (string.ascii_letters + string.digits, 24),
@@ -157,6 +191,7 @@ def main() -> int:
             ratios["growth"] = max(ratios["growth"], growth)
             rate = len(data) / taken["search"] / 1e6
             rows.append([kind, name, f"{rate:.0f}", f"{ratio:.1f}", f"{growth:.1f}"])
+    ratios["parses of a reply"], ratios["growth of a reply"] = cost_of_a_reply(known, 5)
     ratios["credentials kept in markup"] = kept_in_markup(1 if options.quick else 10)
     ratios["honest texts changed"] = honest_changed()
     print_table(("bodies", "of", "MB/s", "looks", "growth"), rows)

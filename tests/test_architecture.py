@@ -72,10 +72,7 @@ DOORS = {
     "tenacity": ("judges.throttle",),
     "aiolimiter": ("judges.throttle",),
     "filelock": ("judges.throttle", "cassettes.locking", "files.output", "plugin.workers"),
-    "numpy": (
-        *("stats.", "measures.", "instruments.", "cassettes.searching", "cassettes.plain"),
-        "questions.report.panel.",
-    ),
+    "numpy": ("stats.", "measures.", "instruments.", "questions.report.panel."),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
     "xllamacpp": ("judges.local.llama_server",),

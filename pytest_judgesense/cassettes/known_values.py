@@ -1,188 +1,110 @@
-"""Known values, and where they stand in bytes: plain, escaped, encoded."""
+"""Known values, and where they stand in bytes: plain, escaped, encoded.
+
+Hardly any text has one, so a text is first looked at as a whole for what every way of writing a
+value leaves of it; values are looked for only if that is there.
+"""
 
 from __future__ import annotations
 
 import base64
 import html
 import json
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, product
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from pytest_judgesense.cassettes.credentials import SHORTEST_SECRET
 from pytest_judgesense.cassettes.exchange import as_bytes
-from pytest_judgesense.cassettes.plain import plain_forms
-from pytest_judgesense.cassettes.searching import Literals, clusters, joined_places
-from pytest_judgesense.cassettes.shapes import BEGINNING, OF_NAMES, OF_RUNS, literals_of_hints
-
-if TYPE_CHECKING:
-    from pytest_judgesense.cassettes.searching import Candidates
-
-# The groups of literals: parts of values, and escapes; for hints of keys see `shapes`.
-_VALUES: Final = 0b111
-_ESCAPED: Final = 0b1000000
-_HEX: Final = b"0123456789abcdefABCDEF"
-# Of escapes, the first three bytes: `%41`, `\u0041`, `\x41`, `\101`, `&#65;` and the like.
-_ESCAPES: Final = (
-    (_ESCAPED, (b"%", _HEX, _HEX)),
-    (_ESCAPED, (b"\\", b"uUx0123", _HEX + b"{")),
-    (_ESCAPED, (b"&", b"#", b"0123456789xX")),
+from pytest_judgesense.cassettes.plain import around_codes, plain_forms
+from pytest_judgesense.cassettes.searching import (
+    OF_ROWS,
+    SHORTEST_ROW,
+    around_rows,
+    blocks_in,
+    blocks_of,
+    longest_step,
+    parts_of,
+    stretches,
 )
-# An anchor is a part of a value, of this many bytes, that encodings for text leave as it is.
-_ANCHOR: Final = 4
-# Written by escapes, each of its characters takes at most so many.
+
+_LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_OF_BASE64: Final = frozenset(_LETTERS + b"+/_-")
+_SHORTEST_FORM: Final = 4
+_LOWERED: Final = bytes(range(256)).lower()
+# With their escapes, `\\n` and `\\r`, line ends and backslashes may stand anywhere in a value.
+_ANYWHERE: Final = b"\\\r\nnrNR"
+
+# Written by escapes, each of its characters takes at most so many bytes.
 _LONGEST_ESCAPE: Final = 24
-_MAY_FOLLOW: Final = b"\\%&+\r\n"
-_PLAIN: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_OF_BASE64: Final = _PLAIN | frozenset(b"+/_-")
-_MOST_WINDOWS: Final = 12
-# In lines of so few characters no anchor of an encoded value may be whole.
-_SHORT_LINE: Final = 12
-# So many bytes are brought to their plain form at a time: they stay in the cache.
-_PART: Final = 1 << 17
-_BETWEEN: Final = b"\0" * _ANCHOR
+# Of a short value, some characters may be escaped beside the one that is seen to be.
+_LEAST_REACH: Final = 192
 
 # From where to where, which counts first where two overlap, and the name.
 _NamedSpan: TypeAlias = tuple[int, int, int, str]
+
+
+def _reduced(text: bytes) -> bytes:
+    """What is left of ``text`` in all ways to write it without the codes of characters."""
+    return text.translate(_LOWERED, _ANYWHERE)
 
 
 class _KnownValues:
     """The known values, prepared to be found in bytes."""
 
     def __init__(self, values: Iterable[tuple[str, str]]) -> None:
-        # By anchor, in lower case: the forms that have it, each with its place there.
-        self._anchored: dict[bytes, list[tuple[_Form, int, str, int]]] = {}
-        self._longest = 0
-        literals = [*_ESCAPES, *literals_of_hints()]
-        octets_at: list[list[set[int]]] = [[set() for _ in range(_ANCHOR)] for _ in range(3)]
-        for name, value in values:
-            if len(value) < SHORTEST_SECRET:
-                continue
-            for form in _forms(value):
-                self._longest = max(self._longest, len(form.octets))
-                # Values in hexadecimal, in base64 and as they are share no characters with others.
-                group = 1 if form.any_case else 2 if form.is_base64 else 0
-                for offset in _anchors_of(form, octets_at[group]):
-                    anchor = form.octets[offset : offset + _ANCHOR]
-                    anchored = self._anchored.setdefault(anchor.lower(), [])
-                    anchored.append((form, offset, name, -len(value)))
-                    cases = [bytes({octet, *bytes([octet]).swapcase()}) for octet in anchor]
-                    places = cases if form.any_case else [bytes([octet]) for octet in anchor]
-                    literals.append((1 << group, places))
-        self.literals = Literals(literals, OF_RUNS, OF_NAMES, BEGINNING)
-        # All cases of an anchor that forms have: of most there is one.
-        self._words = sorted({word for anchor in self._anchored for word in self._written(anchor)})
-
-    def _written(self, anchor: bytes) -> Iterator[bytes]:
-        for form, offset, _, _ in self._anchored[anchor]:
-            if form.any_case:
-                yield from map(bytes, product(*({o, *bytes([o]).swapcase()} for o in anchor)))
-            else:
-                yield form.octets[offset : offset + _ANCHOR]
-
-    def spans(self, data: bytes, candidates: Candidates) -> Iterator[_NamedSpan]:
-        """The places of the values, each with its rank and its name."""
-        if not self._anchored:
-            return
-        unclear: list[tuple[int, int]] = []
-        for place in candidates.beginning_with(candidates.of(_VALUES), self._words):
-            matched = None  # a value that is there in one form need not be looked for in another
-            for form, offset, name, rank in self._forms_at(data, place):
-                if span := form.span_at(data, place - offset):
-                    matched = name
-                    yield (*span, rank, name)
-                elif name != matched and form.may_be_written_at(data, place, offset):
-                    reach = _LONGEST_ESCAPE * (len(form.octets) + _ANCHOR)
-                    unclear.append((max(0, place - reach), place + reach))
-        # A value of which an anchor is escaped, or in lines of a few characters each.
-        around = max(_LONGEST_ESCAPE * 8, self._longest + _ANCHOR)
-        places = joined_places(candidates.of(_ESCAPED), candidates.ends_of_short_lines(_SHORT_LINE))
-        unclear += [
-            (max(0, first - around), last + around) for first, last in clusters(places, 2 * around)
+        # Forms by what shows that they may be there: a block of a row of theirs, or a piece.
+        self._by_block: dict[int, list[_NamedForm]] = {}
+        self._by_piece: dict[bytes, list[_NamedForm]] = {}
+        named = [
+            _NamedForm(form, -len(value), name)
+            for name, value in values
+            if len(value) >= SHORTEST_SECRET
+            for form in _forms(value)
         ]
-        for parts in _in_parts(unclear, len(data), _LONGEST_ESCAPE * (self._longest + _ANCHOR)):
-            yield from self._spans_in_plain(data, parts)
+        lengths = [len(form.row) for form, *_ in named if form.row]
+        self._step = longest_step(min(lengths, default=SHORTEST_ROW))
+        self._reach = max(_LEAST_REACH, *(len(form.octets) for form, *_ in named), 0)
+        for each in named:
+            for block in blocks_of(each.form.row, self._step) if each.form.row else ():
+                self._by_block.setdefault(block, []).append(each)
+            if not each.form.row:
+                piece = each.form.piece_of(self._by_piece)
+                self._by_piece.setdefault(piece, []).append(each)
 
-    def _forms_at(self, data: bytes, place: int) -> list[tuple[_Form, int, str, int]]:
-        return self._anchored.get(data[place : place + _ANCHOR].lower(), [])
+    def spans(self, data: bytes) -> Iterator[_NamedSpan]:
+        """The places of the values, each with its rank and its name."""
+        suspects: set[_NamedForm] = set()
+        for _, part in parts_of(data, _LONGEST_ESCAPE * self._reach):
+            suspects |= self._suspects(part)
+            if coded := around_codes(part, self._reach):
+                for plain in plain_forms(coded):
+                    suspects |= self._suspects(plain.octets)
+        if not suspects:
+            return
+        spans = {
+            (*span, rank, name) for form, rank, name in suspects for span in form.spans_in(data)
+        }
+        yield from spans
+        for plain in plain_forms(data):
+            for form, rank, name in suspects:
+                for span in form.spans_in(plain.octets):
+                    written = (*plain.span(*span), rank, name)
+                    if written not in spans:
+                        spans.add(written)
+                        yield written
 
-    def _spans_in_plain(self, data: bytes, parts: list[tuple[int, int]]) -> Iterator[_NamedSpan]:
-        """The places of values that stand in the plain form of ``parts`` of the data."""
-        joined = _BETWEEN.join(data[first:last] for first, last in parts)
-        ends = [*accumulate(last - first + len(_BETWEEN) for first, last in parts)]
-        for plain in plain_forms(joined):
-            candidates = self.literals.find(plain.octets)
-            for place in candidates.beginning_with(candidates.of(_VALUES), self._words):
-                for form, offset, name, rank in self._forms_at(plain.octets, place):
-                    if span := form.span_at(plain.octets, place - offset):
-                        start, end = plain.span(*span)
-                        number = bisect_right(ends, start)
-                        shift = parts[number][1] + len(_BETWEEN) - ends[number]
-                        yield start + shift, end + shift, rank, name
-
-
-def _in_parts(
-    stretches: list[tuple[int, int]], size: int, overlap: int
-) -> Iterator[list[tuple[int, int]]]:
-    """The stretches, joined where they overlap and cut where they are long, some at a time."""
-    parts: list[tuple[int, int]] = []
-    length = 0
-    for first, last in _joined_stretches(stretches):
-        for start in range(first, min(last, size), max(_PART, overlap)):
-            end = min(last, size, start + max(_PART, overlap) + overlap)
-            parts.append((start, end))
-            length += end - start
-            if length >= _PART:
-                yield parts
-                parts, length = [], 0
-            if end == min(last, size):
-                break
-    if parts:
-        yield parts
-
-
-def _joined_stretches(stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    if not stretches:
-        return
-    ordered = sorted(stretches)
-    first, last = ordered[0]
-    for start, end in ordered[1:]:
-        if start > last:
-            yield first, last
-            first, last = start, end
-        last = max(last, end)
-    yield first, last
-
-
-def _anchors_of(form: _Form, octets_at: list[set[int]]) -> list[int]:
-    """Where the anchors of ``form`` begin: one, or two of which a line end leaves one.
-
-    Those that add the fewest bytes to the ones at each place of an anchor: the fewer there are, the
-    fewer places of a text have to be looked at.
-    """
-    octets = form.octets
-    chosen: list[int] = []
-    for _ in range(2 if form.is_base64 else 1):
-        apart = [
-            window for window in form.windows
-            if all(abs(window - anchor) >= _ANCHOR for anchor in chosen)
-        ]  # fmt: skip
-        if not apart:
-            break
-
-        def added(window: int) -> int:
-            anchor = octets[window : window + _ANCHOR]
-            return sum(octet not in there for octet, there in zip(anchor, octets_at, strict=False))
-
-        best = min(apart, key=added)
-        chosen.append(best)
-        for octet, there in zip(octets[best : best + _ANCHOR], octets_at, strict=False):
-            there.add(octet)
-    return chosen
+    def _suspects(self, text: bytes) -> set[_NamedForm]:
+        """The forms that may stand in ``text``, at most with line ends and backslashes within."""
+        reduced = _reduced(text)
+        suspects = {
+            form for piece, forms in self._by_piece.items() if piece in reduced for form in forms
+        }
+        rows = around_rows(reduced, OF_ROWS) if self._by_block else b""
+        for block in blocks_in(rows, self._by_block.keys(), self._step):
+            suspects.update(self._by_block[block])
+        return suspects
 
 
 known_values = lru_cache(maxsize=16)(_KnownValues)
@@ -194,52 +116,62 @@ class _Form:
 
     octets: bytes
     any_case: bool = False
-    is_base64: bool = False
     shares_first: bool = False
     shares_last: bool = False
 
     @cached_property
-    def windows(self) -> tuple[int, ...]:
-        """Where anchors may begin: parts that most encodings leave as they are."""
-        rated: dict[int, list[int]] = {}
-        for start in range(max(1, len(self.octets) - _ANCHOR + 1)):
-            rating = sum(octet in _PLAIN for octet in self.octets[start : start + _ANCHOR])
-            rated.setdefault(rating, []).append(start)
-        best = rated[max(rated)]
-        return tuple(best[:: -(-len(best) // _MOST_WINDOWS)])
+    def row(self) -> bytes:
+        """The longest row of the bytes of keys in what is left of it; empty if that is short."""
+        return _longest(_reduced(self.octets), OF_ROWS, SHORTEST_ROW)
 
-    def span_at(self, octets: bytes, start: int) -> tuple[int, int] | None:
-        """From where to where the form stands if it begins at ``start``, shared characters too."""
-        end = start + len(self.octets)
-        text = octets[max(0, start) : end]
-        if (text.lower() if self.any_case else text) != self.octets:
-            return None
-        if self.shares_first and start and octets[start - 1] in _OF_BASE64:
-            start -= 1
-        if self.shares_last:
-            end += octets[end : end + 1] != b"" and octets[end] in _OF_BASE64
-            end += len(octets[end : end + 2]) - len(octets[end : end + 2].lstrip(b"="))
-        return start, end
+    def piece_of(self, others: Iterable[bytes]) -> bytes:
+        """A piece of letters and digits that is left of it, if there is one that ``others`` are.
 
-    def may_be_written_at(self, octets: bytes, place: int, offset: int) -> bool:
-        """Whether from its anchor on the form stands there, at least up to an escape."""
-        rest = self.octets[offset:]
-        text = octets[place : place + len(rest)]
-        if self.any_case:
-            text = text.lower()
-        different = (other for own, other in zip(rest, text, strict=False) if own != other)
-        return next(different, _MAY_FOLLOW[0]) in _MAY_FOLLOW
+        Else the longest; and all that is left of it if that has no piece.
+        """
+        reduced = _reduced(self.octets)
+        shared = next((piece for piece in others if piece in reduced), b"")
+        return shared or _longest(reduced, _LETTERS, _SHORTEST_FORM) or reduced
+
+    def spans_in(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """From where to where the form stands, with the characters that it shares with others."""
+        text = data.lower() if self.any_case else data
+        size = len(self.octets)
+        place = text.find(self.octets)
+        while place >= 0:
+            start, end = place, place + size
+            if self.shares_first and start and data[start - 1] in _OF_BASE64:
+                start -= 1
+            if self.shares_last:
+                end += data[end : end + 1] != b"" and data[end] in _OF_BASE64
+                end += len(data[end : end + 2]) - len(data[end : end + 2].lstrip(b"="))
+            yield start, end
+            place = text.find(self.octets, place + size)
+
+
+class _NamedForm(NamedTuple):
+    """A form of a value; which counts first where two overlap, and the name of the value."""
+
+    form: _Form
+    rank: int
+    name: str
+
+
+def _longest(text: bytes, kind: bytes, shortest: int) -> bytes:
+    rows = [text[start:end] for start, end in stretches(text, kind, shortest)]
+    return max(rows, key=len, default=b"")
 
 
 @lru_cache(maxsize=1024)
 def _forms(value: str) -> tuple[_Form, ...]:
     octets = as_bytes(value)
+    plain_octets = (form.octets for form in plain_forms(octets))
     # As it is, as the usual encodings write it, and in the plain form of a text.
     written = [octets, *map(as_bytes, (json.dumps(value)[1:-1], html.escape(value)))]
     written.append(quote(octets).encode())
-    for text in (octets, octets.translate(None, b"\r\n\\"), *_plain_octets(octets)):
+    for text in (octets, octets.translate(None, b"\r\n\\"), *plain_octets):
         written += [text, text.replace(b" ", b"+")]
-    forms = [_Form(text) for text in dict.fromkeys(written) if len(text) >= _ANCHOR]
+    forms = [_Form(text) for text in dict.fromkeys(written) if len(text) >= _SHORTEST_FORM]
     forms.append(_Form(octets.hex().encode(), any_case=True))
     for shift in range(3):
         encoded = base64.b64encode(bytes(shift) + octets)
@@ -248,14 +180,10 @@ def _forms(value: str) -> tuple[_Form, ...]:
         shares_last = (shift + len(octets)) * 8 % 6 != 0
         inner = encoded[first:last]
         forms += [
-            _Form(text, False, True, shift != 0, shares_last)
+            _Form(text, False, shift != 0, shares_last)
             for text in {inner, inner.translate(bytes.maketrans(b"+/", b"-_"))}
         ]
     return tuple(forms)
-
-
-def _plain_octets(octets: bytes) -> Iterator[bytes]:
-    return (form.octets for form in plain_forms(octets))
 
 
 def forms_in_lines(value: str) -> set[str]:

@@ -35,7 +35,10 @@ _NamedSpan: TypeAlias = tuple[int, int, int, str]
 _PLAIN_OPENING: Final = b"<"
 _REFERENCES: Final = (b"lt;", b"60;", b"3c;")
 _PERCENT: Final = (b"%3c",)
-_OPENINGS: Final = (_PLAIN_OPENING, *_REFERENCES, *_PERCENT, b"\\u003c", b"\\x3c")
+# All other ways to write it have one of these; and, if in hexadecimal, the number of the character.
+_MARKS: Final = (b";", b"%", b"\\")
+_NUMBER: Final = b"3c"
+_NUMBERED: Final = (b"3c;", *_PERCENT, b"\\u003c", b"\\x3c")
 # Of texts among bytes of other kinds: shorter ones hold no credential, or are none.
 _SHORTEST_TEXT: Final = 48
 # What the names of fields have in common, in lower case.
@@ -121,10 +124,10 @@ class _Attribute(NamedTuple):
 
 def in_markup(data: bytes, known: Iterable[_NamedSpan]) -> Iterator[_NamedSpan]:
     """The places of credentials in the markup of ``data``, of which ``known`` are found already."""
-    if not _has_any(data, _OPENINGS):
+    if not _has_opening(data):
         return
     texts = TextStretches(data, _SHORTEST_TEXT)
-    if not (_has_any(texts.octets, _OPENINGS) and _has_any(texts.octets, _OF_NAMES)):
+    if not (_has_opening(texts.octets) and _has_any(texts.octets, _OF_NAMES)):
         return
     starts = sorted(start for start, *_ in known)
     for form in _forms(texts):
@@ -132,6 +135,18 @@ def in_markup(data: bytes, known: Iterable[_NamedSpan]) -> Iterator[_NamedSpan]:
             if group.extent is None or _begins_within(form.span(*group.extent), starts):
                 for start, end, name in group.values:
                     yield (*form.span(start, end), 0, f"field {name}")
+
+
+def _has_opening(data: bytes) -> bool:
+    """Whether ``data`` has ``<``, however it is written."""
+    if _PLAIN_OPENING in data:
+        return True
+    if not any(mark in data for mark in _MARKS):
+        return False
+    lowered = data.lower()
+    return (_NUMBER in lowered and any(written in lowered for written in _NUMBERED)) or (
+        b";" in lowered and any(written in lowered for written in _REFERENCES)
+    )
 
 
 def _has_any(data: bytes, parts: Iterable[bytes]) -> bool:

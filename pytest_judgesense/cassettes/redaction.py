@@ -308,8 +308,7 @@ def _spans_of_bytes(
 ) -> Iterator[_Span]:
     """The places of secrets in bytes, which are text in UTF-8 or anything else."""
     values = known_values(tuple(secrets.items()))
-    candidates = values.literals.find(data)
-    spans = _at_most(most, chain(values.spans(data, candidates), shaped(data, candidates)))
+    spans = _at_most(most, chain(values.spans(data), shaped(data)))
     spans += _at_most(most, in_markup(data, spans))
     spans.sort()
     placeholders = [match.span() for match in _PLACEHOLDER_OCTETS.finditer(data)] if spans else []

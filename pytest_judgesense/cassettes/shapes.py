@@ -8,17 +8,13 @@ substring that every match contains, its hint, is found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Final
+from functools import cached_property
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from pytest_judgesense.cassettes.searching import Candidates
+from pytest_judgesense.cassettes.searching import OF_ROWS, around_rows, parts_of
 
-# The groups of literals that are hints: those that keys begin with, and others.
-BEGINNING: Final = 0b11000
-_WITHIN: Final = 0b100000
 # Longer than the end of a name by which a field is known as secret.
 LONGEST_NAME: Final = 64
 # Of services whose keys have a known prefix, as documented.
@@ -108,7 +104,7 @@ SHAPES: Final = (
     ),
     _key("a Mapbox token", "k.eyJ", r"[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}", (1,)),
     _key("a Telegram token", ":A", r"(?:bot)?(\d{5,16}:A[A-Za-z0-9_-]{34})(?![\w-])", range(5, 20)),
-    _key("a Slack token", "xox", r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
+    _key("a Slack token", "xoxa-|xoxb-|xoxe-|xoxp-|xoxr-|xoxs-", r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
     _key(
         "a JSON web token",
         "eyJ",
@@ -144,10 +140,6 @@ SHAPES: Final = (
 PASSWORD: Final = Shape(
     "a password in a URL", "://", r"[a-z]://[^\s/:@\"'\\]*:([^\s/@\"'\\\[]+)@[A-Za-z0-9\[]", (1,)
 )
-# A key has at least so many characters of these in a row, within its hint or beside it, so that
-# texts without such a row are done with.
-OF_RUNS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/%"
-OF_NAMES: Final = OF_RUNS[:64]
 _MARK: Final = 2
 
 
@@ -161,43 +153,96 @@ def _by_mark() -> dict[bytes, list[tuple[bytes, Shape]]]:
 
 
 BY_MARK: Final = _by_mark()
-_HINTS: Final = {hint for hinted in BY_MARK.values() for hint, _ in hinted}
-# The first four bytes of those that have so many, and two of the others.
-_LONG_HINTS: Final = tuple({hint[:4] for hint in _HINTS if len(hint) >= 4})
-_SHORT_HINTS: Final = tuple({hint[:_MARK] for hint in _HINTS if len(hint) < 4})
+# Bytes of hints, the rarest in texts first.
+_RAREST: Final = b"~=:. -_/JKSzxp"
+# Most keys begin with a word and one of these; the others are few.
+_MARKS_OF_HINTS: Final = (b"-", b"_", b".")
+# Of the others, those of keys that have a dot within them.
+_DOTTED: Final = (b"eyJ", b"pat")
+
+
+class _Hint(NamedTuple):
+    """A hint with the rarest of its bytes, without which it need not be looked for."""
+
+    rare: bytes
+    octets: bytes
+    shape: Shape
+
+    def is_in(self, text: bytes) -> bool:
+        """Whether it stands in ``text``."""
+        return self.rare in text and self.octets in text
+
+
+_ALL_HINTS: Final = tuple(
+    _Hint(bytes([next(octet for octet in (*_RAREST, *hint) if octet in hint)]), hint, shape)
+    for hinted in BY_MARK.values()
+    for hint, shape in hinted
+)
+_AT_HEADS: Final = tuple(
+    hint for hint in _ALL_HINTS if hint.shape.at_edge and hint.shape.before == (0,)
+)
+_WITHIN: Final = tuple(hint for hint in _ALL_HINTS if hint not in _AT_HEADS)
+_UNMARKED: Final = tuple(
+    hint
+    for hint in _AT_HEADS
+    if not any(mark in hint.octets for mark in _MARKS_OF_HINTS) and hint.octets not in _DOTTED
+)
+# So many bytes of what a key begins with are compared before its pattern is.
+_HEAD: Final = 4
+# Behind any of these a key may begin; behind these letters if a backslash is before them.
+_BETWEEN_WORDS: Final = bytes({*range(256)} - {*OF_ROWS[:64]})
+_AS_BLANKS: Final = bytes.maketrans(_BETWEEN_WORDS, b" " * len(_BETWEEN_WORDS))
+_OF_ESCAPES: Final = b"nrt"
+# With the row beside it, as much of it as is looked for.
+_LONGEST_HINT: Final = 1 << 10
+# Any number of blanks may be between these and the key.
+_BEARERS: Final = (b"earer", b"EARER")
 _PRIVATE_KEY: Final = b"PRIVATE KEY"
 _KEY_EDGE: Final = re.compile(rb"-----(BEGIN|END) [A-Z ]*PRIVATE KEY(?: BLOCK)?-----")
 
 
-def shaped(data: bytes, candidates: Candidates) -> Iterator[tuple[int, int, int, str]]:
+def shaped(data: bytes) -> Iterator[tuple[int, int, int, str]]:
     """The strings that are shaped like keys."""
     yield from _passwords(data)
     if _PRIVATE_KEY in data:
         yield from _private_keys(data)
-    if not candidates.has_runs:
-        return
-    beginning, within = candidates.of(BEGINNING), candidates.of(_WITHIN)
-    # At an edge; the letter before it may belong to an escape.
-    letters = candidates.are(beginning - 1, OF_NAMES)
-    escaped = candidates.are(beginning - 1, b"nrt") & candidates.are(beginning - 2, b"\\")
-    beginning = beginning[candidates.in_run(beginning) & (~letters | escaped)]
-    near = candidates.are(within + 6, b" \t\n\r\v\f")  # `bearer`, and more than one blank
-    for distance in (-16, 0, 1, 4, 5, 6, 7, 10, 11):
-        near |= candidates.in_run(within + distance)
-    for places in (beginning, within[near]):
-        yield from _matches(data, candidates.beginning_with(places, _LONG_HINTS))
-        yield from _matches(data, candidates.with_pairs(places, _SHORT_HINTS).tolist())
+    found: set[tuple[int, int, int, str]] = set()
+    for start, part in parts_of(data, _LONGEST_HINT):
+        # A key is a row within its hint or beside it, or has one.
+        if rows := around_rows(part, OF_ROWS):
+            for hint in {*_at_heads(rows), *_within(rows, part)}:
+                for span in _matches(data, hint, start, start + len(part)):
+                    if span not in found:
+                        found.add(span)
+                        yield span
 
 
-def _matches(data: bytes, places: Iterable[int]) -> Iterator[tuple[int, int, int, str]]:
-    """The keys whose hints stand at these places."""
-    for place in places:
-        for hint, shape in BY_MARK.get(data[place : place + _MARK], ()):
-            if data.startswith(hint, place):
-                pattern = shape.pattern
-                for distance in shape.before or (_from_parameter(data, place),):
-                    if distance <= place and (match := pattern.match(data, place - distance)):
-                        yield (*match.span(pattern.groups and 1), 0, shape.name)
+def _at_heads(rows: bytes) -> Iterator[_Hint]:
+    """The hints with which a word of the rows may begin."""
+    if not any(mark in rows for mark in _MARKS_OF_HINTS):
+        return (hint for hint in _UNMARKED if hint.is_in(rows))
+    heads = {word[: _HEAD + 1] for word in rows.translate(_AS_BLANKS).split()}
+    heads |= {head[1:] for head in heads if head[0] in _OF_ESCAPES}
+    begun = {head[:length] for head in heads for length in (_MARK, _MARK + 1, _HEAD)}
+    return (hint for hint in _AT_HEADS if hint.octets.partition(b".")[0][:_HEAD] in begun)
+
+
+def _within(rows: bytes, part: bytes) -> Iterator[_Hint]:
+    """The hints that stand anywhere in the rows, or before them."""
+    return (hint for hint in _WITHIN if hint.is_in(part if hint.octets in _BEARERS else rows))
+
+
+def _matches(
+    data: bytes, hint: _Hint, first: int, last: int
+) -> Iterator[tuple[int, int, int, str]]:
+    """The keys that have this hint, from where to where it may stand."""
+    pattern, before = hint.shape.pattern, hint.shape.before
+    place = data.find(hint.octets, first, last)
+    while place >= 0:
+        for distance in before or (_from_parameter(data, place),):
+            if distance <= place and (match := pattern.match(data, place - distance)):
+                yield (*match.span(pattern.groups and 1), 0, hint.shape.name)
+        place = data.find(hint.octets, place + 1, last)
 
 
 def _from_parameter(data: bytes, place: int) -> int:
@@ -236,16 +281,3 @@ def _private_keys(data: bytes) -> Iterator[tuple[int, int, int, str]]:
         elif start is not None:
             yield start, edge.end(), 0, "a private key"
             start = None
-
-
-@cache
-def literals_of_hints() -> tuple[tuple[int, Sequence[bytes]], ...]:
-    """The hints: those that keys begin with, in two groups, and the others."""
-    begins = {
-        hint for hinted in BY_MARK.values() for hint, shape in hinted
-        if shape.at_edge and shape.before == (0,)
-    }  # fmt: skip
-    return tuple(
-        ((8 << hint[0] % 2) if hint in begins else _WITHIN, [bytes([octet]) for octet in hint])
-        for hint in sorted(_HINTS)
-    )

@@ -11,7 +11,7 @@ from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.measures.evidence import Find, Group
+from pytest_judgesense.measures.every_suite import Find, Group
 from pytest_judgesense.trial import Unparsed, grouped
 
 # Keys of an estimate's condition that trials do not have.

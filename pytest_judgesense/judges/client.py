@@ -58,7 +58,7 @@ from pytest_judgesense.judges.functions import (
     refuse_own_prompt,
     said_by,
 )
-from pytest_judgesense.judges.local.llama_server import served
+from pytest_judgesense.judges.local import served
 from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime, current_runner
 from pytest_judgesense.judges.opened_files import OPENED
 from pytest_judgesense.judges.placeholders import placeholder_credentials

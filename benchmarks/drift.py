@@ -34,8 +34,7 @@ from pytest_judgesense.stats.drift import (
     student_p,
     wealth,
 )
-from pytest_judgesense.stats.night_order import order_of
-from pytest_judgesense.stats.night_ranks import CONFIRMED, block_p
+from pytest_judgesense.stats.night_order import CONFIRMED, block_p, order_of
 
 CLUSTERS, UNITS, SHARE, ICC = 40, 5, 0.9, 0.3
 SESSIONS, BEFORE = 100, 31  # the first session, and thirty

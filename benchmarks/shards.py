@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES
-from pytest_judgesense.questions.record.ray_tasks import RayTasks
+from pytest_judgesense.questions.record.question import RayTasks
 from pytest_judgesense.questions.record.shards import Job, Processes, record_shard, run_job
 from pytest_judgesense.suites.loading import load_suite
 from tests.cassettes.killing import FastServer

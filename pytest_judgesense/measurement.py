@@ -19,7 +19,6 @@ from pytest_judgesense.asking.stopping_point import forget_stop, read_stop, stop
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.cassettes.writing import RecordingCassette
-from pytest_judgesense.checks.asked import AskedTexts, requests_of
 from pytest_judgesense.checks.early_stop import Looks, Stop, Stopping, held
 from pytest_judgesense.checks.judgment_words import (
     contradicted_lines,
@@ -28,8 +27,12 @@ from pytest_judgesense.checks.judgment_words import (
     swallowed_lines,
 )
 from pytest_judgesense.checks.outcome import DecisionRule, Outcome, judge_check
-from pytest_judgesense.checks.shared_prompt import prompts_sent
-from pytest_judgesense.checks.shared_request import request_shared
+from pytest_judgesense.checks.shared_request import (
+    AskedTexts,
+    prompts_sent,
+    request_shared,
+    requests_of,
+)
 from pytest_judgesense.datasheets.datasheet import Calls, SuiteSheet, changed_within, span_of
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate

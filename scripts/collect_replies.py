@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple
 
 import httpx
 
-from pytest_judgesense.judges.local.llama_server import served
+from pytest_judgesense.judges.local import served
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.prompt_template import fill
 

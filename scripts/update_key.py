@@ -2,7 +2,8 @@
 
 ``python scripts/update_key.py``, after a text or a label of a built-in suite has changed; then
 record anew (``scripts/record_cassettes.py``). What a number means stands in
-``judges/simulated/key.py``. Some hard items are planted wrong, so that no profile is without error.
+``judges/simulated/evidence.py``. Some hard items are planted wrong, so that no profile is without
+error.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pytest_judgesense.judges.simulated.key import text_digest
+from pytest_judgesense.judges.simulated.evidence import text_digest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 KEY = CHECKOUT / "pytest_judgesense" / "judges" / "simulated" / "key.json"

@@ -193,7 +193,7 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
         re.compile(r"Answered\ by\ [^\n]{1,60}?,\ an\ AI\ model\.")
     ],
     # Parts of a prompt, as they stand in it.
-    ("cassettes.editing", "'|'.join(map(re.escape, parts))"): [
+    ("cassettes.scope", "'|'.join(map(re.escape, parts))"): [
         re.compile("|".join(map(re.escape, ("Be strict. (Always!)", "ab"))))
     ],
     ("replies.refusals", "_REFUSALS[language].pattern"): [*map(_declining, _REFUSALS)],

@@ -75,7 +75,7 @@ DOORS = {
     "numpy": ("stats.", "measures.", "instruments.", "questions.report.panel."),
     "scipy": ("stats.", "measures.", "instruments."),
     # Optional, for language models on this machine.
-    "xllamacpp": ("judges.local.llama_server",),
+    "xllamacpp": ("judges.local",),
     # Optional, for the page alone.
     "jinja2": ("report.page",),
     "markupsafe": ("report.page",),
@@ -85,7 +85,7 @@ DOORS = {
     # pytest's own parser of its ini files.
     "iniconfig": ("files.pytest_ini",),
     # Optional, for tasks of a cluster.
-    "ray": ("questions.record.ray_tasks",),
+    "ray": ("questions.record.question",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.

@@ -34,7 +34,7 @@ from pytest_judgesense.errors import (
     unknown_name,
 )
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.questions.explain.schema_pages import SCHEMA_PAGES
+from pytest_judgesense.questions.explain.question import SCHEMA_PAGES
 from pytest_judgesense.suites.builtin import PAGES
 from tests.sources import tree_of
 

@@ -27,7 +27,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.evidence import content_stems
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.replies import parse_reply
-from pytest_judgesense.report.contrast import contrasted
+from pytest_judgesense.report.failing_checks import contrasted
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import _CHOICE, _glosses, _sign
 from tests.patterns import BOUNDED, Found, patterns, slow_text
@@ -317,7 +317,7 @@ def test_the_patterns_are_found_wherever_they_are_written() -> None:
         "cassettes.old_secrets",
         "cassettes.redaction",
         "judges.trust",
-        "questions.explain.answer",
+        "questions.explain.question",
     } <= where
     assert len(patterns()) > 150
     assert set(BOUNDED) <= {found.where for found in patterns()}

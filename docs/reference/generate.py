@@ -28,7 +28,7 @@ from pytest_judgesense.measures.bar import CheckKind
 from pytest_judgesense.plugin import hookspecs
 from pytest_judgesense.plugin.fixture_values import JudgeDatasheet
 from pytest_judgesense.plugin.options import OPTIONS
-from pytest_judgesense.questions.explain.schema_pages import SCHEMA_PAGES, code, schema_page, table
+from pytest_judgesense.questions.explain.question import SCHEMA_PAGES, code, schema_page, table
 
 DOCS = schemas.DOCS
 CHECK_NAMES = Path(plugin.__file__).with_name("check_markers.txt")

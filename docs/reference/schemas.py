@@ -23,7 +23,7 @@ from pytest_judgesense.earlier import baseline
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges import judge_table
 from pytest_judgesense.judges.providers import base, builtin
-from pytest_judgesense.questions.explain.schema_pages import SUITE_HEADINGS
+from pytest_judgesense.questions.explain.question import SUITE_HEADINGS
 from pytest_judgesense.report import datasheet_file
 from pytest_judgesense.report.datasheet_file import SCHEMA as DATASHEET
 from pytest_judgesense.suites import schema

@@ -36,8 +36,7 @@ from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.readable import BY_OPTION, FirstReplies
-from pytest_judgesense.judges.remembered import recorded_trials
-from pytest_judgesense.judges.rereading import ReadingOf, Rereading
+from pytest_judgesense.judges.remembered import ReadingOf, Rereading, recorded_trials
 from pytest_judgesense.judges.resolving import credentials_of, missing_key
 from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.named_observers import observer_named

@@ -69,7 +69,7 @@ from pytest_judgesense.judges.calls import calls_of, judgment_of
 from pytest_judgesense.judges.client import ReplayingClient, open_replaying
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
-from pytest_judgesense.judges.rereading import measured_alike, shown
+from pytest_judgesense.judges.remembered import measured_alike, shown
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline
 from pytest_judgesense.judges.trust import Trust

@@ -28,8 +28,7 @@ from pytest_judgesense.stats.drift import (
     stratified_p,
     student_p,
 )
-from pytest_judgesense.stats.night_order import OrderFound, order_of
-from pytest_judgesense.stats.night_ranks import BLOCKS
+from pytest_judgesense.stats.night_order import BLOCKS, OrderFound, order_of
 
 if TYPE_CHECKING:
     from pytest_judgesense.datasheets.live_sessions import JudgeTotals, LiveSession, MeasureTotals

@@ -42,7 +42,7 @@ from pytest_judgesense.datasheets.datasheet import (
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.text import numbers
 from pytest_judgesense.text.layout import columns, excerpt
 from pytest_judgesense.trial import Failed, Judgment

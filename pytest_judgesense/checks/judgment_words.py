@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import CALL, NO_RESPONSE, RETURN, Exchange
 from pytest_judgesense.files.limits import json_value
-from pytest_judgesense.measures.evidence import Group
+from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.replies import CUT_OFF
 from pytest_judgesense.text.layout import excerpt
 from pytest_judgesense.trial import REASONED, Failed, Judgment, Trial, Unparsed

@@ -10,7 +10,7 @@ from pytest_judgesense.errors import ExtensionError
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.measures.evidence import Find, Group
+from pytest_judgesense.measures.every_suite import Find, Group
 from pytest_judgesense.trial import Unparsed, grouped
 
 if TYPE_CHECKING:

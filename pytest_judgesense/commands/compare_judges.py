@@ -23,7 +23,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.output import Outputs
-from pytest_judgesense.questions.compare.judges.old_mark import WITHIN
+from pytest_judgesense.questions.compare.judges.question import WITHIN
 
 if TYPE_CHECKING:
     from pytest_judgesense.questions.compare.judges.question import CompareJudgesQuestion

@@ -17,7 +17,7 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.files.output import Outputs
 
 if TYPE_CHECKING:
-    from pytest_judgesense.questions.compare.prompts.comparison import ComparePromptsAnswer
+    from pytest_judgesense.questions.compare.prompts.question import ComparePromptsAnswer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

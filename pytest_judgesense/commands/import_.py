@@ -22,8 +22,12 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.output import write_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.questions.import_.option_words import NUMBERS, OPTION_WORDS, option_name
-from pytest_judgesense.questions.import_.question import ImportQuestion
+from pytest_judgesense.questions.import_.question import (
+    NUMBERS,
+    OPTION_WORDS,
+    ImportQuestion,
+    option_name,
+)
 from pytest_judgesense.questions.lint_report import lint_report
 from pytest_judgesense.trial import ABSTAIN, MOST, TIE
 

@@ -19,8 +19,11 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.questions.paper.generation import TEMPERATURE, GenerationQuestion
-from pytest_judgesense.questions.paper.question import PaperQuestion
+from pytest_judgesense.questions.paper.question import (
+    TEMPERATURE,
+    GenerationQuestion,
+    PaperQuestion,
+)
 
 # What `--generate` takes, and what each of them is where it is not given.
 _OF_GENERATION: Final[dict[str, Any]] = {

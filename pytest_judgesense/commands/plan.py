@@ -19,8 +19,7 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.questions.plan.lint import LintQuestion
-from pytest_judgesense.questions.plan.question import PlanQuestion
+from pytest_judgesense.questions.plan.question import LintQuestion, PlanQuestion
 from pytest_judgesense.stats.losses import ASSUMED_CORRELATION
 
 # What is assumed for the chances, which --lint does not state: by option the field of the question.

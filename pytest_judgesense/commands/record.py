@@ -15,8 +15,11 @@ from pytest_judgesense.commands.options import (
     place_of,
     show,
 )
-from pytest_judgesense.questions.record.question import RecordQuestion
-from pytest_judgesense.questions.record.ray_tasks import TEMPORARY, protect_temporary_cluster
+from pytest_judgesense.questions.record.question import (
+    TEMPORARY,
+    RecordQuestion,
+    protect_temporary_cluster,
+)
 from pytest_judgesense.questions.terms import AskingTerms
 
 

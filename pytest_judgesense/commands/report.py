@@ -207,7 +207,7 @@ def _export(options: argparse.Namespace, answer: DatasheetAnswer) -> None:
 
 def _report_over_time(options: argparse.Namespace, files: tuple[Path, ...]) -> int:
     """Write the last of the datasheets and baselines, and on a page all of them over time."""
-    from pytest_judgesense.questions.report.over_time import OverTimeQuestion
+    from pytest_judgesense.questions.report.history import OverTimeQuestion
 
     answer = OverTimeQuestion(files, options.judge_seed, place_of(options)).answer()
     answer.refuse_other_forms(options.outputs)
@@ -217,7 +217,7 @@ def _report_over_time(options: argparse.Namespace, files: tuple[Path, ...]) -> i
 
 def _report_checks(options: argparse.Namespace, files: tuple[Path, ...]) -> int:
     """Print the outcomes of the checks in datasheets, and the datasheets of baselines."""
-    from pytest_judgesense.questions.report.saved_checks import SavedChecksQuestion
+    from pytest_judgesense.questions.report.datasheet import SavedChecksQuestion
 
     answer = SavedChecksQuestion(files, options.judge_seed, place_of(options)).answer()
     show(answer.lines())

@@ -6,10 +6,13 @@ import argparse
 import time
 
 from pytest_judgesense.commands.options import FLAG, number, place_of, show
-from pytest_judgesense.judges.local.llama_server import CONTEXT
-from pytest_judgesense.questions.serve.fetching import FetchQuestion
-from pytest_judgesense.questions.serve.known_models import KnownModelsQuestion
-from pytest_judgesense.questions.serve.serving import PORT, ServeQuestion
+from pytest_judgesense.judges.local import CONTEXT
+from pytest_judgesense.questions.serve.question import (
+    PORT,
+    FetchQuestion,
+    KnownModelsQuestion,
+    ServeQuestion,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,7 +17,7 @@ from pytest_judgesense.commands.options import (
     tell_of_outputs,
 )
 from pytest_judgesense.files.output import Outputs
-from pytest_judgesense.questions.why.leave_out_answer import LeaveOutAnswer
+from pytest_judgesense.questions.why.leave_out_question import LeaveOutAnswer
 from pytest_judgesense.questions.why.question import UNITS, WhyQuestion, question_of
 from pytest_judgesense.report.assembly import FORMS
 

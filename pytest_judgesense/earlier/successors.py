@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.judges.local.models import JUDGES
+from pytest_judgesense.judges.local import JUDGES
 from pytest_judgesense.judges.resolving import declared_judges, retired_names
 from pytest_judgesense.judges.simulated.named_observers import PROFILES
 from pytest_judgesense.judges.spec import JudgeSpec

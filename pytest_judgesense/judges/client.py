@@ -40,6 +40,7 @@ from pytest_judgesense.errors import (
     BodyTooLarge,
     LimitReached,
 )
+from pytest_judgesense.judges.local import served
 from pytest_judgesense.judges.loop import FunctionRunner, current_runner
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
@@ -705,8 +706,6 @@ async def _connected(
         find = partial(observer_named, skills=skills)
         base_url = stack.enter_context(serving(find=find)).base_url
     elif spec.provider == "local" and spec.base_url is None:
-        from pytest_judgesense.judges.local.llama_server import served
-
         running = served(spec.model, threads=spec.threads, context=spec.context)
         base_url = stack.enter_context(running)
     # aiohttp and all that comes with it are for those who ask.

@@ -25,7 +25,7 @@ from pytest_judgesense.cassettes.matching import is_of_the_prompt
 from pytest_judgesense.errors import UsageError, did_you_mean
 from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.judges.functions import refuse_python
-from pytest_judgesense.judges.local.models import name_of
+from pytest_judgesense.judges.local import name_of
 from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.named_observers import observer_named

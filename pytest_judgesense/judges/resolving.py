@@ -34,7 +34,7 @@ from pytest_judgesense.errors import (
 from pytest_judgesense.files.limits import toml_value
 from pytest_judgesense.files.opening import project_file, read_text
 from pytest_judgesense.judges.functions import missing_file_remedy, module_of, refuse_python
-from pytest_judgesense.judges.local.models import BY_NAME, JUDGES, name_of
+from pytest_judgesense.judges.local import BY_NAME, JUDGES, name_of
 from pytest_judgesense.judges.project_code import (
     OtherCopy,
     code_folders,

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from aiolimiter import AsyncLimiter
 
 from pytest_judgesense.errors import JudgeError, LimitReached
-from pytest_judgesense.judges.local.models import PARALLEL_CALLS
+from pytest_judgesense.judges.local import PARALLEL_CALLS
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.trial import Failed, RequestCount, Usage

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # From a `measures.cell.Cell`, which holds measures and is therefore not named here.
 Estimator: TypeAlias = "Callable[[Any], Iterable[Estimate]]"
-# From such a cell and the condition of an estimate to groups of judgments (`measures.evidence`).
+# From such a cell and the condition of an estimate to groups of judgments (`measures.every_suite`).
 _Find: TypeAlias = "Callable[[Any, Mapping[str, Any]], Sequence[tuple[Judgment, ...]]]"
 
 # The reason for a soft measure without an estimate.

@@ -2,15 +2,21 @@
 
 A finding is one sentence, which several checks may share. It has a gauge for each number that
 missed its bar, gauges of the same measure under each condition, and a few groups of judgments: two
-that contradict each other side by side, with differing words marked.
+that contradict each other side by side, with differing words marked. Texts are judges' and suites':
+they are compared word by word after what both begin and end with is taken off, and what remains
+only where that is little work, so that no text takes long.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Final
+from difflib import SequenceMatcher
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from pytest_judgesense.checks.judgment_words import judgment_words
 from pytest_judgesense.checks.judgments_against import evidence_against, items_of, spread
@@ -24,11 +30,57 @@ from pytest_judgesense.errors import printable_lines
 from pytest_judgesense.estimate import Clustered, Estimate, find_estimate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.contrast import Piece, contrasted
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.view import JudgeView, RowView
 from pytest_judgesense.trial import Judgment
+
+# Words of each text that are compared, and pairs of equal ones among them: where there are more,
+# all that lies between the common ends is marked.
+MOST_WORDS: Final = 400
+MOST_PAIRS: Final = 4_000
+_WORD: Final = re.compile(r"\s*\S+|\s+$")
+
+
+class Piece(NamedTuple):
+    """A part of a text, and whether the other text lacks it."""
+
+    text: str
+    marked: bool
+
+
+def contrasted(text: str, other: str) -> tuple[list[Piece], list[Piece]]:
+    """Both texts in pieces; joined they are the texts. Blanks that differ are not marked."""
+    texts = [_WORD.findall(each) for each in (text, other)]
+    a, b = ([word.strip() for word in words] for words in texts)
+    shorter = min(len(a), len(b))
+    start = next((index for index in range(shorter) if a[index] != b[index]), shorter)
+    room = shorter - start
+    end = next((index for index in range(room) if a[-1 - index] != b[-1 - index]), room)
+    first, second = (words[start : len(words) - end] for words in (a, b))
+    counts = Counter(second)
+    few = max(len(first), len(second)) <= MOST_WORDS
+    few = few and sum(counts[word] for word in first) <= MOST_PAIRS
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    same = matcher.get_matching_blocks() if few else []
+    return (
+        _pieces(texts[0], start, end, [(block.a, block.size) for block in same]),
+        _pieces(texts[1], start, end, [(block.b, block.size) for block in same]),
+    )
+
+
+def _pieces(
+    words: Sequence[str], start: int, end: int, same: Sequence[tuple[int, int]]
+) -> list[Piece]:
+    """The words in pieces; the pieces between ``start`` and ``end`` are marked if they differ."""
+    shared = set(range(start)) | set(range(len(words) - end, len(words)))
+    shared |= {start + place + by for place, size in same for by in range(size)}
+    marks = [place not in shared and bool(word.strip()) for place, word in enumerate(words)]
+    return [
+        Piece("".join(word for word, _ in run), marked)
+        for marked, run in groupby(zip(words, marks, strict=True), key=itemgetter(1))
+    ]
+
 
 # For each finding and for a page: so the judgments take less than 4 MB, whatever their length.
 _MOST_SHOWN: Final = 3

@@ -19,15 +19,13 @@ from pytest_judgesense.datasheets.sections import Analysis, Passage
 from pytest_judgesense.errors import UsageError, printable, shortened
 from pytest_judgesense.estimate import Estimate, find_estimate, number_text
 from pytest_judgesense.report import summary
-from pytest_judgesense.report.contrast import Piece
 from pytest_judgesense.report.csv_tables import csv_text
 from pytest_judgesense.report.drawing import draw
-from pytest_judgesense.report.failing_checks import MOST_EXHIBITS, findings_of
+from pytest_judgesense.report.failing_checks import MOST_EXHIBITS, Piece, findings_of
 from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import DatedDatasheet, lines_of
 from pytest_judgesense.report.packing import PageEvidence, packed
-from pytest_judgesense.report.standouts import remarks
-from pytest_judgesense.report.suite_figure import measures_figure
+from pytest_judgesense.report.passing_judges import measures_figure, remarks
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
 from pytest_judgesense.suites.builtin import template_text
 from pytest_judgesense.text import numbers

@@ -13,7 +13,7 @@ Each e_k has the mean 1 under a uniform p, so W is a martingale that begins at 1
 (Ville). Since when is another question, of likelihood (`change_point`). After 100 sessions the
 stake is spent: bets begin anew, with the level for the next 100.
 
-By Student's p that is an alarm once ranks confirm it (`stats.night_ranks`), in that session or a
+By Student's p that is an alarm once ranks confirm it (`stats.night_order`), in that session or a
 later one of the hundred: days are not normal, and no single session may decide. By the stratified
 p, which is exact, it is one at once.
 
@@ -59,7 +59,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, stdtr
 
-from pytest_judgesense.stats.night_ranks import CONFIRMED, block_p, deciding_block
+from pytest_judgesense.stats.night_order import CONFIRMED, block_p, deciding_block
 
 ALARM: Final = 20.0  # of the wealth: 1 over the level
 BETS: Final = 100  # sessions over which the stake is spread

@@ -34,10 +34,10 @@ from pytest_judgesense.suites.labelled_texts import MatchedLabels, Uncounted, id
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, people_lines
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
+from pytest_judgesense.suites.signatures import fields_taken
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines, stimuli_of_text
 from pytest_judgesense.suites.suite import CheckDeclaration, Kind, Material, Review, Suite, Template
-from pytest_judgesense.suites.taken import fields_taken
 from pytest_judgesense.trial import grouped
 
 _Value = TypeVar("_Value", Template, DecisionSpace)

@@ -1,22 +1,31 @@
-"""What a function of a project takes, read as syntax: nothing is imported and nothing is run.
+"""Which fields of its items a suite shows: an item is known by these, and by its contents.
 
-A name is followed to its definition within the project's files: through
-``from impl import judge``, ``import impl``, ``judge = impl.judge`` and ``judge = other``. Whatever
-cannot be followed so is unknown, which is not the same as nothing: a call, an object, a definition
-below an ``if`` or a ``try``, a file outside the project. Decorators are taken to keep what they
-decorate, as `functools.wraps` does.
+They are those that a template names, and those that a function may take: by the parameters that it
+has in the project's files, or by the ``arguments`` of its judge's table. A column that is taken by
+nobody changes no item. Of a function that is declared in Python alone nothing is known.
+
+What a function takes is read as syntax: nothing is imported and nothing is run. A name is followed
+to its definition within the project's files: through ``from impl import judge``, ``import impl``,
+``judge = impl.judge`` and ``judge = other``. Whatever cannot be followed so is unknown, which is
+not the same as nothing: a call, an object, a definition below an ``if`` or a ``try``, a file
+outside the project. Then all fields are taken. Decorators are taken to keep what they decorate, as
+`functools.wraps` does.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.limits import toml_value
+from pytest_judgesense.files.opening import project_file, read_text
+from pytest_judgesense.suites.builtin import is_built_in
+from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.schema import SuiteForm
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _Names: TypeAlias = tuple[str, ...]
@@ -194,3 +203,43 @@ def _defined(node: ast.stmt, names: _Names) -> _Function | None:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not names:
         return node
     return None
+
+
+_FUNCTION: Final = "callable"
+
+
+def fields_taken(form: SuiteForm, path: Path) -> frozenset[str] | None:
+    """The names of the fields that are shown of an item of the suite file at ``path``.
+
+    Those of all its templates, whichever a preset chooses, so that an item has one id. ``None`` for
+    all: some function may take any. To miss one of its fields would be to miss an edit of it.
+    """
+    taken: frozenset[str] = frozenset()
+    for template in form.templates:
+        taken = taken.union(placeholders(template.text), placeholders(template.system or ""))
+    of_functions = () if is_built_in(path) else _fields_of_functions(project_file(path))
+    for fields in of_functions:
+        if fields is None:
+            return None
+        taken |= fields
+    return taken
+
+
+def _fields_of_functions(project: Path | None) -> Iterator[frozenset[str] | None]:
+    """What each function takes that a project declares as a judge; ``None`` for all fields."""
+    if project is None:
+        return
+    with suppress(OSError, ValueError):  # an error wherever judges are declared
+        for judge in _tables(toml_value(read_text(project)), "tool", "judgesense", "judges"):
+            if judge.get("provider") == _FUNCTION:
+                arguments = judge.get("arguments")
+                yield frozenset(arguments.values() if isinstance(arguments, dict) else ())
+                yield parameters_of(project.parent, str(judge.get("model")))
+
+
+def _tables(table: Any, *names: str) -> list[Mapping[str, Any]]:
+    """The tables in the table at a place of another; none where there is no such place."""
+    for name in names:
+        table = table.get(name) if isinstance(table, dict) else None
+    tables = table.values() if isinstance(table, dict) else ()
+    return [inner for inner in tables if isinstance(inner, dict)]

@@ -9,7 +9,7 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedRequest,
     RecordedResponse,
 )
-from pytest_judgesense.checks.asked import NOTHING_SENT, AskedTexts, requests_of
+from pytest_judgesense.checks.shared_request import NOTHING_SENT, AskedTexts, requests_of
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.trial import Trial
 from tests.checks.test_sent import chat

@@ -17,7 +17,7 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedRequest,
     RecordedResponse,
 )
-from pytest_judgesense.checks.shared_prompt import (
+from pytest_judgesense.checks.shared_request import (
     SentPrompt,
     SentTrial,
     item_texts,

@@ -12,8 +12,8 @@ from pytest_judgesense.cassettes.exchange import (
     RecordedRequest,
     RecordedResponse,
 )
-from pytest_judgesense.checks.shared_prompt import SentTrial
 from pytest_judgesense.checks.shared_request import (
+    SentTrial,
     SharedRequest,
     different_settings,
     request_shared,

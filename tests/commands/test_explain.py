@@ -9,7 +9,7 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.questions.explain.schema_pages import SCHEMA_PAGES, SCHEMAS, schema_page
+from pytest_judgesense.questions.explain.question import SCHEMA_PAGES, SCHEMAS, schema_page
 from pytest_judgesense.suites.builtin import PAGES, page
 
 _WHOLE = re.MULTILINE | re.DOTALL

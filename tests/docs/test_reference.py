@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.plugin.options import OPTIONS
-from pytest_judgesense.questions.explain.schema_pages import SUITE_HEADINGS
+from pytest_judgesense.questions.explain.question import SUITE_HEADINGS
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import read_log

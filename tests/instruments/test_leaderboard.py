@@ -13,7 +13,7 @@ from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.datasheets.figures import Figure
 from pytest_judgesense.datasheets.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.paraphrase.figures import wording_figures
+from pytest_judgesense.instruments.paraphrase.tables import wording_figures
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.definition import alone
 from pytest_judgesense.report.datasheet_file import datasheet_json

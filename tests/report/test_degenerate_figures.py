@@ -15,7 +15,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.gauges import Moment, course, gauge
 from pytest_judgesense.report.logged_cells import datasheet_of_cells
-from pytest_judgesense.report.suite_figure import measures_figure
+from pytest_judgesense.report.passing_judges import measures_figure
 from pytest_judgesense.report.view import view_of
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite

@@ -203,7 +203,7 @@ def test_long_names_and_what_was_not_measured_widen_nothing_and_hide_no_finding(
 
 
 def test_ages_are_those_of_the_terminal(started: Any, written: Path, tmp_path: Path) -> None:
-    """Days by the calendar of UTC, as `text.numbers.age` counts them."""
+    """Days by the calendar of UTC, as `text.estimate_columns.age` counts them."""
     path = tmp_path / "x.html"
     text = re.sub('data-since="[^"]*"', 'data-since="2026-11-22T23:00:00Z"', written.read_text())
     path.write_text(text)

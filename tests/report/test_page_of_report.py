@@ -20,7 +20,7 @@ from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.logged_cells import datasheet_of_cells
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.page import page_text
-from pytest_judgesense.report.standouts import remarks
+from pytest_judgesense.report.passing_judges import remarks
 from pytest_judgesense.report.view import View, view_of
 from pytest_judgesense.trial import Judgment
 from tests.measures.building import SLOTS, both_orders

@@ -1,12 +1,26 @@
-"""Whether the order of sessions matters."""
+"""Whether the order of sessions matters, and whether the last of them rank below all before."""
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pytest_judgesense.stats.night_order import LEVEL, LOOKS, OrderFound, order_of
+from pytest_judgesense.stats.night_order import (
+    CONFIRMED,
+    EARLIER,
+    LEVEL,
+    LOOKS,
+    OrderFound,
+    block_p,
+    deciding_block,
+    drawn_ranks,
+    order_of,
+)
 
 
 def season(nights: int) -> NDArray[np.float64]:
@@ -47,3 +61,53 @@ def test_sessions_in_any_order_are_told_in_a_twentieth() -> None:
 
 def test_sessions_that_never_differ_have_no_order() -> None:
     assert order_of([1.0] * 100) == OrderFound()
+
+
+def test_a_block_below_all_before_has_the_chance_of_one_choice() -> None:
+    # The last two of ten below the eight before: one of comb(10, 2) = 45 choices; a block of
+    # three or more holds better sessions. The first block ends with the seventh session.
+    shares = [0.90, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 0.5, 0.4]
+    p = block_p(shares)
+    assert p[9] == pytest.approx(1 / comb(10, 2))
+    assert (p[: EARLIER + 1] == 1).all()
+    assert deciding_block(shares, 9) == 2
+
+
+def test_one_session_however_bad_confirms_nothing() -> None:
+    rng = np.random.default_rng(3)
+    shares = np.sort(rng.random(40))[::1] * 0.01 + 0.9
+    shares[20] = 0.0
+    # Better ones before and after it: no block of rising sessions is below those before.
+    assert (block_p(shares) > CONFIRMED).all()
+
+
+def test_a_lasting_loss_is_confirmed_after_enough_sessions() -> None:
+    # Of 20 and 3 sessions the three last: 1 / comb(23, 3) = 1/1771; four: 1 / 10626 < .0002.
+    shares = np.r_[np.linspace(0.90, 0.95, 20), 0.8, 0.79, 0.78, 0.77]
+    p = block_p(shares)
+    assert p[22] == pytest.approx(1 / comb(23, 3))
+    assert p[23] == pytest.approx(1 / comb(24, 4))
+    assert p[22] > CONFIRMED > p[23]
+    assert deciding_block(shares, 23) == 4
+
+
+def test_random_orders_are_confirmed_in_a_twentieth_of_hundreds() -> None:
+    p = block_p(np.random.default_rng(9).random((600, 100)))
+    # .047 was found in 60,000; three standard errors of 600 are .026.
+    assert (p <= CONFIRMED).any(axis=-1).mean() == pytest.approx(0.047, abs=0.026)
+
+
+def test_later_sessions_change_no_p_value_and_equal_ones_are_drawn() -> None:
+    shares = np.round(np.random.default_rng(1).random(30), 1)
+    assert block_p(shares)[:20] == pytest.approx(block_p(shares[:20]))
+    assert block_p(shares, first=12)[12:] == pytest.approx(block_p(shares)[12:])
+    seeds = {tuple(drawn_ranks([0.5] * 4, seed)) for seed in range(40)}
+    assert len(seeds) > 10
+    assert all(sorted(ranks) == [0, 1, 2, 3] for ranks in seeds)
+
+
+@given(st.lists(st.floats(0, 1), min_size=8, max_size=15), st.floats(0, 1))
+def test_a_better_last_session_never_lowers_its_p_value(history: list[float], other: float) -> None:
+    low, high = sorted((history[-1], other))
+    worse, better = (block_p([*history[:-1], last])[-1] for last in (low, high))
+    assert worse <= better + 1e-12

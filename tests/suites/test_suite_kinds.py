@@ -21,7 +21,7 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.throttle import Answer
-from pytest_judgesense.questions.recordings.received_answers import requests_of
+from pytest_judgesense.questions.recordings.batch import requests_of
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item

@@ -12,6 +12,7 @@ from pytest_judgesense.instruments.ablation.measures import (
     MUTATION_SCORE,
     OWN_NOISE,
     SENTENCE_EFFECT,
+    WORDS,
 )
 from pytest_judgesense.instruments.ablation.stimuli import (
     ABLATION,
@@ -20,7 +21,6 @@ from pytest_judgesense.instruments.ablation.stimuli import (
     TIMES,
     TOGETHER,
 )
-from pytest_judgesense.instruments.ablation.words import WORDS
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.registry import Instrument, LeaveOut, LeaveOutSizes

@@ -1,9 +1,10 @@
-"""The measures of a judge on its prompt, whole and without each of its parts."""
+"""The measures of a judge on its prompt, whole and without each of its parts, and their words."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.datasheets.profile import Word, some
 from pytest_judgesense.measures.definition import Brief, Measure
 
 MUTATION_SCORE: Final = Measure(
@@ -32,4 +33,9 @@ OWN_NOISE: Final = Measure(
     gate="ceiling",
     best="units",
     sentence="two replies to one prompt differ in {value} of pairs",
+)
+
+
+WORDS: Final = (
+    Word("no sentence of the prompt noticed", some(MUTATION_SCORE.name, lambda score: score == 0)),
 )

@@ -35,7 +35,7 @@ from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.opening import open_cassette
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.writing import RecordingCassette
-from pytest_judgesense.datasheets.item_writing import WriterCalls, WritingOrder, WrittenItems
+from pytest_judgesense.datasheets.published_design import WriterCalls, WritingOrder, WrittenItems
 from pytest_judgesense.errors import CassetteError, LimitReached, LogError, UsageError, listed
 from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.instruments.debate.simulated import speak

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.datasheets.sections import JudgeComparison, Report
-from pytest_judgesense.instruments.debate import finders, measures, tables
+from pytest_judgesense.instruments.debate import estimators, measures, tables
 from pytest_judgesense.instruments.debate.checks import RANKED_FIRST
 from pytest_judgesense.instruments.debate.estimators import estimates
 from pytest_judgesense.instruments.debate.paper import PAPER
@@ -22,20 +22,20 @@ INSTRUMENTS: Final = (
     Instrument(
         DEBATE,
         measures=(
-            measures.INSTABILITY.taken_by(estimates, finders.instability),
+            measures.INSTABILITY.taken_by(estimates, estimators.instability),
             REPEAT_FLIP_RATE.taken_by(estimates)._replace(
-                evidence=Evidence("items whose replicates disagree", finders.repeats, whole=True)
+                evidence=Evidence("items whose replicates disagree", estimators.repeats, whole=True)
             ),
             SIDE_BIAS.taken_by(estimates)._replace(
-                evidence=Evidence("pairs won by a slot", finders.positional, whole=True),
+                evidence=Evidence("pairs won by a slot", estimators.positional, whole=True),
                 phrased=None,
                 sentence="the first side wins {count} of {n} debates",
             ),
-            measures.SCORE_VARIANCE.taken_by(estimates, finders.score_variance),
-            measures.CONFIDENCE_VARIANCE.taken_by(estimates, finders.confidence_variance),
+            measures.SCORE_VARIANCE.taken_by(estimates, estimators.score_variance),
+            measures.CONFIDENCE_VARIANCE.taken_by(estimates, estimators.confidence_variance),
             measures.SAME_SIDE_WINS.taken_by(estimates),
             measures.SAME_MODEL_WINS.taken_by(estimates),
-            measures.PROMPT_DISAGREEMENT.taken_by(prompt_estimates, finders.prompts_apart),
+            measures.PROMPT_DISAGREEMENT.taken_by(prompt_estimates, estimators.prompts_apart),
             measures.SCORE_DELTA.taken_by(prompt_estimates),
             *WITHOUT_VERDICT,
         ),

@@ -10,13 +10,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.datasheets.datasheet import Datasheet
-from pytest_judgesense.datasheets.item_writing import (
+from pytest_judgesense.datasheets.published_design import (
+    Arm,
     ItemWriting,
+    Paper,
+    Table,
+    Value,
     WriterCalls,
     WritingOrder,
     WrittenItems,
 )
-from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.datasheets.sections import TableRows
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.debate.measures import (

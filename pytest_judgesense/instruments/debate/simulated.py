@@ -36,8 +36,7 @@ from itertools import cycle, islice
 from random import Random
 from typing import Any, Final
 
-from pytest_judgesense.judges.simulated.evidence import content_stems, sentences, words
-from pytest_judgesense.judges.simulated.key import key_value
+from pytest_judgesense.judges.simulated.evidence import content_stems, key_value, sentences, words
 from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
 
 _SIDES: Final = ("PRO", "CON")

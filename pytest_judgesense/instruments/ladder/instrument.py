@@ -18,10 +18,10 @@ from pytest_judgesense.instruments.ladder.measures import (
     OF_BOTH,
     PLAIN_PREFERENCE,
     TARGET_SENSITIVITY,
+    WORDS,
 )
 from pytest_judgesense.instruments.ladder.paper import PAPER
 from pytest_judgesense.instruments.ladder.stimuli import CRITERION, LADDER
-from pytest_judgesense.instruments.ladder.words import WORDS
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import ORDER, REPLIES, SOFT

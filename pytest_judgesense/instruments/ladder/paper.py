@@ -15,9 +15,9 @@ from pytest_judgesense.datasheets.datasheet import Datasheet, JudgeSheet
 from pytest_judgesense.datasheets.profile import sketch
 from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.instruments.ladder.words import WORDS as LADDER_WORDS
+from pytest_judgesense.instruments.ladder.measures import WORDS as LADDER_WORDS
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
-from pytest_judgesense.instruments.vacuum.words import WORDS as VACUUM_WORDS
+from pytest_judgesense.instruments.vacuum.measures import WORDS as VACUUM_WORDS
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Condition
 

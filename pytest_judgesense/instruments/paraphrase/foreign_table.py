@@ -36,7 +36,6 @@ from pytest_judgesense.files.foreign_results import (
 )
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.synonyms import candidates_among, column_of
-from pytest_judgesense.instruments.paraphrase.candidates import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,
@@ -47,7 +46,7 @@ from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     of_one_order,
     refuse_fields,
 )
-from pytest_judgesense.instruments.paraphrase.reshaping import joined, unlisted
+from pytest_judgesense.instruments.paraphrase.reshaping import Naming, joined, naming_of, unlisted
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.space import DecisionSpace

@@ -13,7 +13,6 @@ from pytest_judgesense.datasheets.profile import Estimates, Word, one_of, pooled
 from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.paraphrase import estimators, soft, tables
 from pytest_judgesense.instruments.paraphrase.estimators import estimates, flips
-from pytest_judgesense.instruments.paraphrase.figures import wording_figures
 from pytest_judgesense.instruments.paraphrase.measures import (
     AGREEMENT_WITHIN_ONE,
     FLIP_RATE,
@@ -26,6 +25,7 @@ from pytest_judgesense.instruments.paraphrase.measures import (
 )
 from pytest_judgesense.instruments.paraphrase.paper import PAPER
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
+from pytest_judgesense.instruments.paraphrase.tables import wording_figures
 from pytest_judgesense.measures import rates
 from pytest_judgesense.measures.every_suite import ORDER, SOFT, WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import AGREEMENT, EXPECTED_AGREEMENT, REPEAT_FLIP_RATE

@@ -2,17 +2,146 @@
 
 A cell may hold a list of verdicts, or a list of such lists: each member becomes a row, with its
 places in columns of their own. What people said may stand in another file: its columns are joined.
+
+What words name where two candidates changed places, slots or contents, is stated. ``A`` in a column
+of winners may be the slot, the candidate that the judge saw first, or the content, the first
+candidate of the item whatever the order: many files map verdicts back. In presentation order ``ab``
+both are the same; in order ``ba`` they are opposites, and the wrong reading turns a consistent
+judge into one that follows the position. So it is stated (``--names``), or the file is not taken.
+What the file itself shows, the slots that replies state and the items whose label stays in both
+orders, stands in the error; a statement against it is told. The same error asks what the texts of
+candidates are (`candidate_texts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from pytest_judgesense.errors import LogError, UsageError
+from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
+from pytest_judgesense.files.candidate_texts import CONTENT, SLOT, OpenNaming, naming_asked_for
 from pytest_judgesense.files.foreign_results import Row, field_of, read_rows
-from pytest_judgesense.trial import as_whole
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.trial import Judgment, Verdict, as_whole
+
+_SLOTS: Final = DecisionSpace(
+    ("A", "B"), pairwise=True, tie=True, names={"A": ("Output (a)",), "B": ("Output (b)",)}
+)
+_NUMBERED: Final = DecisionSpace(("1", "2"), tie=True)
+# Naming replies is the slowest part of an import; a systematic mapping shows in a few.
+_MOST_REPLIES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What verdicts and labels of a suite name: `SLOT` or `CONTENT`.
+
+    Attributes:
+        notices: what contradicts the user's statement, one sentence each.
+        objections: the error that asks for a statement, if one is needed and was not made.
+    """
+
+    verdict: str
+    label: str
+    notices: tuple[str, ...] = ()
+    objections: tuple[JudgesenseError, ...] = ()
+
+
+def naming_of(
+    suite: str,
+    judgments: Sequence[Judgment],
+    words: tuple[str, str],
+    stated: Mapping[str, str],
+    open_texts: Sequence[OpenNaming] = (),
+) -> Naming:
+    """What the two ``words`` name in the verdicts and labels of a suite.
+
+    Args:
+        suite: its name, for messages.
+        judgments: all of it, verdicts and labels in the words of the file; labels ``1`` and ``2``
+            beside the words ``A`` and ``B`` name contents.
+        words: of the first candidate and of the second.
+        stated: by field, ``verdict`` and ``label``, what the user says of it.
+        open_texts: fields of texts that are to be asked for as well.
+    """
+    swapped = [judgment for judgment in judgments if judgment.trial.order == "ba"]
+    asked_of = {
+        "verdict": any(judgment.verdict in words for judgment in swapped),
+        "label": any(
+            word in words
+            for judgment in swapped
+            for word in (judgment.trial.label, *_of_people(judgment))
+        ),
+    }
+    verdict, label = stated.get("verdict", SLOT), stated.get("label", CONTENT)
+    by_replies, shown = _by_replies(swapped, words)
+    contradicted = by_replies is not None and by_replies != stated.get("verdict", by_replies)
+    notices = [
+        f"--names verdict={verdict} contradicts what suite {suite} shows: {shown}"
+    ] * contradicted
+    shown_of = {"verdict": shown, "label": ""}
+    open_namings = [
+        OpenNaming(
+            field,
+            f"{field}s",
+            words[0],
+            "; ".join(filter(None, (shown_of[field], _alike(judgments, words, field)))),
+        )
+        for field, is_named in asked_of.items()
+        if is_named and field not in stated
+    ]
+    open_namings += open_texts
+    objections = (naming_asked_for(suite, open_namings),) if open_namings else ()
+    return Naming(verdict, label, tuple(notices), objections)
+
+
+def _of_people(judgment: Judgment) -> list[str]:
+    """What people said, who need not have a majority."""
+    return [label for labels in judgment.trial.people.values() for label in labels.values()]
+
+
+def _by_replies(swapped: Iterable[Judgment], words: tuple[str, str]) -> tuple[str | None, str]:
+    """What verdicts name by most replies in order ba, which state slots; and their counts."""
+    counts: Counter[bool] = Counter()
+    for judgment in swapped:
+        if judgment.verdict in words and judgment.reply and counts.total() < _MOST_REPLIES:
+            slot = _slot_stated(judgment.reply, words)
+            if slot is not None:
+                counts[slot == words.index(judgment.verdict)] += 1
+    if not counts:
+        return None, ""
+    same, other = counts[True], counts[False]
+    likely = SLOT if same > other else CONTENT
+    shown = f"of {same + other} replies in order ba {same} state the recorded word, {other} not"
+    return likely, f"{shown}, as if it were the {likely}"
+
+
+def _slot_stated(reply: str, words: tuple[str, str]) -> int | None:
+    """The slot that a reply states, 0 or 1, by letter or, where verdicts are numbers, by number."""
+    spaces = (_SLOTS, _NUMBERED) if words == _NUMBERED.labels else (_SLOTS,)
+    for space in spaces:
+        outcome = parse_reply(reply, space)
+        if isinstance(outcome, Verdict) and outcome.value in space.labels:
+            return space.labels.index(outcome.value)
+    return None
+
+
+def _alike(judgments: Iterable[Judgment], words: tuple[str, str], field: str) -> str:
+    """How many items have the same word as their ``field`` in both orders."""
+    by_item: dict[tuple[str, ...], dict[str, set[str]]] = {}
+    for judgment in judgments:
+        trial = judgment.trial
+        word = judgment.verdict if field == "verdict" else trial.label
+        if word in words:
+            item = (judgment.judge, trial.item, trial.template, str(trial.replicate))
+            by_item.setdefault(item, {}).setdefault(trial.order, set()).add(str(word))
+    both = [by_order for by_order in by_item.values() if len(by_order) == 2]
+    same = sum(by_order["ab"] == by_order["ba"] for by_order in both)
+    return f"{same} of {len(both)} pairs have the same {field} in both orders" if both else ""
 
 
 def unlisted(rows: Sequence[Row], places: Mapping[str, str]) -> list[Row]:

@@ -10,9 +10,9 @@ from typing import Final
 
 from pytest_judgesense.datasheets.profile import Word, any_above, some
 from pytest_judgesense.datasheets.sections import JudgeComparison, Report, ReportSection
-from pytest_judgesense.instruments.people import ceiling, estimators, human_rate, measures, tables
-from pytest_judgesense.instruments.people.figures import CORRECTED, rate_figures
-from pytest_judgesense.instruments.people.finders import unlike_people
+from pytest_judgesense.instruments.people import estimators, human_rate, measures, tables
+from pytest_judgesense.instruments.people.estimators import unlike_people
+from pytest_judgesense.instruments.people.tables import CORRECTED, rate_figures
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.registry import Instrument
 
@@ -24,8 +24,8 @@ JOINED: Final[tuple[Measure, ...]] = (
     measures.PEOPLE_KAPPA_QUADRATIC.taken_by(estimators.kappa, unlike_people),
     measures.INFORMEDNESS.taken_by(estimators.informedness, unlike_people),
     measures.CLASS_BIAS.taken_by(estimators.class_bias, unlike_people),
-    measures.RELATIVE_AGREEMENT.taken_by(ceiling.relative_agreement, unlike_people),
-    measures.ANNOTATOR_WIN_RATE.taken_by(ceiling.win_rates, unlike_people),
+    measures.RELATIVE_AGREEMENT.taken_by(estimators.relative_agreement, unlike_people),
+    measures.ANNOTATOR_WIN_RATE.taken_by(estimators.win_rates, unlike_people),
     measures.CORRECTED_RATE.taken_by(human_rate.corrected_rates, unlike_people),
     measures.CORRECTED_DIFFERENCE.taken_by(human_rate.corrected_differences, unlike_people),
 )

@@ -1,9 +1,12 @@
-"""Which side of a pair is edited: the one that a separate asking rejected. Pure."""
+"""The versions of a text that a probe compares, and which side of a pair is edited. Pure.
+
+It is the one that a separate asking rejected.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from pytest_judgesense.stats.placebo import side_to_edit
 from pytest_judgesense.trial import Judgment, Trial, grouped
@@ -38,3 +41,15 @@ def side_without(item: str, label: str | None) -> str:
     if label in _SIDES:
         return _SIDES[label == "1"]
     return str(side_to_edit((None, None), item))
+
+
+Version: TypeAlias = Literal["edited", "placebo", "control"]
+EDITED: Final = "edited"
+PLACEBO: Final = "placebo"
+CONTROL: Final = "control"
+VERSIONS: Final[tuple[Version, ...]] = (EDITED, PLACEBO, CONTROL)
+# The probe that edits no text, and what items have in its place that belong to none.
+NAMES: Final = "names"
+NO_PROBE: Final = "none"
+# Where a text is signed by a family of models.
+FAMILY: Final = "{family}"

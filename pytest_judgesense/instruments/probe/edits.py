@@ -20,7 +20,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.files.limits import toml_value
 from pytest_judgesense.files.opening import read_text
-from pytest_judgesense.instruments.probe.versions import (
+from pytest_judgesense.instruments.probe.edited_side import (
     FAMILY,
     NAMES,
     NO_PROBE,

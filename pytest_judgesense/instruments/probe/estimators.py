@@ -1,24 +1,26 @@
-"""The effects of probes as estimates, with their companions; see `readings`. Pure.
+"""The effects of probes as estimates, with their companions and evidence; see `readings`. Pure.
 
 ``probe_effect`` and ``names_effect`` without a condition are those of the worst probe, with the
 highest ends of all: a bar on them holds for every one of them. A naming moves verdicts to either
-slot, so its effect is a size, and its interval that of the signed difference, folded.
+slot, so its effect is a size, and its interval that of the signed difference, folded. The evidence
+are the verdicts that an edit moves, each beside that under the placebo.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.probe import measures as of
-from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, readings
-from pytest_judgesense.instruments.probe.versions import EDITED, PLACEBO
+from pytest_judgesense.instruments.probe.edited_side import EDITED, PLACEBO
+from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, moved_calls, readings
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
 from pytest_judgesense.measures.definition import Measure
+from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.comparison import Difference
@@ -202,3 +204,27 @@ def _share(cell: Cell, arms: Arms, place: int, condition: Condition) -> Estimate
         n=len(values),
         clustered=clustered_proportion(values, clusters),
     )
+
+
+def moved_by_edits(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Pairs of judgments, placebo and edited; without a ``probe`` of the one that moves most."""
+    return _moved(cell, "probe", condition)
+
+
+def moved_by_names(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
+    """Pairs of judgments, under A and B and under other names of the slots."""
+    return _moved(cell, "naming", condition)
+
+
+def _moved(cell: Cell, key: str, condition: Mapping[str, Any]) -> list[Group]:
+    def of_condition(reading: ProbeResult) -> bool:
+        return bool(reading.naming) == (key == "naming") and condition.get(key) in (
+            None,
+            getattr(reading, key),
+        )
+
+    chosen = [r for r in readings(cell) if of_condition(r) and r.value is not None]
+    if not chosen:
+        return []
+    worst = max(chosen, key=lambda reading: reading.value or 0.0)
+    return [(call.before, call.after) for call in moved_calls(worst)]

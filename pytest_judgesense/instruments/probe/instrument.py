@@ -9,8 +9,7 @@ from typing import Final
 
 from pytest_judgesense.datasheets.profile import Estimates, Word, pooled
 from pytest_judgesense.datasheets.sections import Report, ReportSection
-from pytest_judgesense.instruments.probe import estimators, finders, tables
-from pytest_judgesense.instruments.probe.figures import probe_figures
+from pytest_judgesense.instruments.probe import estimators, tables
 from pytest_judgesense.instruments.probe.measures import (
     BY_NAMES,
     FOUND,
@@ -22,6 +21,7 @@ from pytest_judgesense.instruments.probe.measures import (
 )
 from pytest_judgesense.instruments.probe.simulated import judge_edited
 from pytest_judgesense.instruments.probe.stimuli import PROBE
+from pytest_judgesense.instruments.probe.tables import probe_figures
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import REPLIES
 from pytest_judgesense.registry import Instrument
@@ -43,8 +43,8 @@ INSTRUMENTS: Final = (
     Instrument(
         PROBE,
         measures=(
-            PROBE_EFFECT.taken_by(estimators.probe_effects, finders.moved_by_edits),
-            NAMES_EFFECT.taken_by(estimators.names_effects, finders.moved_by_names),
+            PROBE_EFFECT.taken_by(estimators.probe_effects, estimators.moved_by_edits),
+            NAMES_EFFECT.taken_by(estimators.names_effects, estimators.moved_by_names),
             *taken_by(estimators.companions, PROBE_CONTROL, PROBE_SHARE),
             *REPLIES,
         ),

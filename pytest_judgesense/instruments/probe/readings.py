@@ -30,9 +30,17 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from pytest_judgesense.estimate import Anew, Missing, share_of
-from pytest_judgesense.instruments.probe.edited_side import ASKED, side_without, sides_of
+from pytest_judgesense.instruments.probe.edited_side import (
+    ASKED,
+    CONTROL,
+    EDITED,
+    NAMES,
+    NO_PROBE,
+    PLACEBO,
+    side_without,
+    sides_of,
+)
 from pytest_judgesense.instruments.probe.stimuli import UNEDITED, line_of
-from pytest_judgesense.instruments.probe.versions import CONTROL, EDITED, NAMES, NO_PROBE, PLACEBO
 from pytest_judgesense.measures.cell import Cell, once_a_cell
 from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, end_of_test, holm
 from pytest_judgesense.stats.inputs import LEVEL

@@ -23,9 +23,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_judgesense.instruments.probe.versions import CONTROL, FAMILY, VERSIONS
-from pytest_judgesense.judges.simulated.grading import form_asked_for
-from pytest_judgesense.judges.simulated.key import key_value, text_digest
+from pytest_judgesense.instruments.probe.edited_side import CONTROL, FAMILY, VERSIONS
+from pytest_judgesense.judges.simulated.evidence import key_value, text_digest
+from pytest_judgesense.judges.simulated.named_observers import form_asked_for
 from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
 from pytest_judgesense.judges.simulated.parsing import ParsedPrompt
 

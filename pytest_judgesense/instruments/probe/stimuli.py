@@ -25,14 +25,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_judgesense.errors import SuiteError, listed, unknown_name
-from pytest_judgesense.instruments.probe.edited_side import ASKED, settles, side_without, sides_of
-from pytest_judgesense.instruments.probe.versions import (
+from pytest_judgesense.instruments.probe.edited_side import (
+    ASKED,
     CONTROL,
     EDITED,
     NAMES,
     NO_PROBE,
     VERSIONS,
     Version,
+    settles,
+    side_without,
+    sides_of,
 )
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule

@@ -13,21 +13,14 @@ from pytest_judgesense.datasheets.profile import Word, any_above, some
 from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.paraphrase.measures import FLIP_RATE, JSS, KAPPA
 from pytest_judgesense.instruments.paraphrase.tables import beside_the_rank
-from pytest_judgesense.instruments.rubric import (
-    estimators,
-    finders,
-    generosity,
-    measures,
-    people,
-    tables,
-)
-from pytest_judgesense.instruments.rubric.figures import grade_figures
+from pytest_judgesense.instruments.rubric import estimators, measures, people, tables
 from pytest_judgesense.instruments.rubric.grades import score_of, share_right
 from pytest_judgesense.instruments.rubric.halo import halo
 from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.separability import separability
 from pytest_judgesense.instruments.rubric.simulated import grade_output
 from pytest_judgesense.instruments.rubric.stimuli import OUTPUT, RUBRIC
+from pytest_judgesense.instruments.rubric.tables import grade_figures
 from pytest_judgesense.measures.definition import Evidence, Measure
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE
@@ -37,7 +30,7 @@ from pytest_judgesense.registry import FirstCheck, FirstSuite, Instrument
 def _of_grades(measure: Measure) -> Measure:
     """A measure between two wordings: of all grades, of each criterion, of the overall grade."""
     return measure.taken_by(estimators.stability)._replace(
-        evidence=Evidence("replies whose grades differ", finders.flips, whole=True),
+        evidence=Evidence("replies whose grades differ", estimators.flips, whole=True),
         sentence=measure.sentence.replace(" verdicts ", " grades "),
     )
 
@@ -50,25 +43,29 @@ INSTRUMENTS: Final = (
             *map(_of_grades, (FLIP_RATE, KAPPA, *measures.ORDINAL)),
             REPEAT_FLIP_RATE.taken_by(estimators.repeats)._replace(
                 evidence=Evidence(
-                    "replies whose replicates disagree", finders.repeated, whole=True
+                    "replies whose replicates disagree", estimators.repeated, whole=True
                 ),
                 sentence="{count} of {n} grades change when asked for again",
             ),
-            measures.PASS_MARK_FLIPS.taken_by(estimators.pass_mark_flips, finders.over_the_mark),
-            measures.CEILING_SHARE.taken_by(estimators.ceiling_share, finders.at_the_ceiling),
-            measures.LEVELS_USED.taken_by(estimators.levels_used, finders.most_frequent),
-            measures.SEPARABILITY.taken_by(separability, finders.not_apart),
-            measures.HALO.taken_by(halo, finders.alike_in_pair),
-            measures.LENGTH_DEPENDENCE.taken_by(people.length_dependence, finders.by_length),
+            measures.PASS_MARK_FLIPS.taken_by(estimators.pass_mark_flips, estimators.over_the_mark),
+            measures.CEILING_SHARE.taken_by(estimators.ceiling_share, estimators.at_the_ceiling),
+            measures.LEVELS_USED.taken_by(estimators.levels_used, estimators.most_frequent),
+            measures.SEPARABILITY.taken_by(separability, estimators.not_apart),
+            measures.HALO.taken_by(halo, estimators.alike_in_pair),
+            measures.LENGTH_DEPENDENCE.taken_by(people.length_dependence, estimators.by_length),
             AGREEMENT.taken_by(people.agreement)._replace(
-                evidence=Evidence("replies with another grade", finders.far_from_human, whole=True),
+                evidence=Evidence(
+                    "replies with another grade", estimators.far_from_human, whole=True
+                ),
                 sentence="{rest} of {n} grades are not the human ones{silent}",
             ),
-            measures.HUMAN_KAPPA.taken_by(people.human_kappa, finders.far_from_human),
-            measures.HUMAN_CORRELATION.taken_by(people.human_correlation, finders.far_from_human),
-            measures.HUMAN_ERROR.taken_by(people.human_error, finders.far_from_human),
+            measures.HUMAN_KAPPA.taken_by(people.human_kappa, estimators.far_from_human),
+            measures.HUMAN_CORRELATION.taken_by(
+                people.human_correlation, estimators.far_from_human
+            ),
+            measures.HUMAN_ERROR.taken_by(people.human_error, estimators.far_from_human),
             measures.HUMAN_BIAS.taken_by(people.human_bias),
-            measures.MISSING_GRADES.taken_by(estimators.missing_grades, finders.lacking),
+            measures.MISSING_GRADES.taken_by(estimators.missing_grades, estimators.lacking),
             *WITHOUT_VERDICT,
         ),
         call_score=share_right,
@@ -110,17 +107,17 @@ REPORT: Final = Report(
             title="Grades by criterion",
         ),
         ReportSection(
-            generosity.BESIDE,
-            generosity.beside,
-            generosity.beside_lines,
+            tables.BESIDE,
+            tables.beside,
+            tables.beside_lines,
             kinds=(SUITE,),
-            below=generosity.below,
+            below=tables.below,
             with_tables=True,
             title="Grades beside people's",
         ),
         ReportSection(
-            generosity.LEVELS,
-            generosity.levels,
+            tables.LEVELS,
+            tables.levels,
             kinds=(SUITE,),
             figures=grade_figures,
             only_drawn=True,

@@ -19,8 +19,7 @@ import re
 from random import Random
 from typing import Final
 
-from pytest_judgesense.judges.simulated.evidence import query_share, words
-from pytest_judgesense.judges.simulated.key import key_value
+from pytest_judgesense.judges.simulated.evidence import key_value, query_share, words
 from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer, choose
 
 _FORM: Final = re.compile(r'\{\s*"[^"{}]{1,60}":\s*N\b(?:,\s*"[^"{}]{1,60}":\s*N\b){0,30}\s*\}')

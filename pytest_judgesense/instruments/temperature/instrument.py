@@ -15,12 +15,10 @@ from pytest_judgesense.instruments.temperature import (
     tables,
 )
 from pytest_judgesense.instruments.temperature.estimators import estimates
-from pytest_judgesense.instruments.temperature.forms import broken
 from pytest_judgesense.instruments.temperature.paper import PAPER
-from pytest_judgesense.instruments.temperature.stimuli import TEMPERATURE
+from pytest_judgesense.instruments.temperature.stimuli import TEMPERATURE, broken
 from pytest_judgesense.measures.definition import taken_by
-from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
-from pytest_judgesense.measures.evidence import not_right
+from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT, not_right
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.registry import Instrument
 

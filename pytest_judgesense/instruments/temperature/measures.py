@@ -7,7 +7,7 @@ from typing import Final
 
 from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure, alone
-from pytest_judgesense.measures.evidence import missed, not_right, repeats, unparsed
+from pytest_judgesense.measures.every_suite import missed, not_right, repeats, unparsed
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.text.shown_change import ShownChange
 

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.instruments.temperature.forms import form_codes
+from pytest_judgesense.instruments.temperature.stimuli import form_codes
 from pytest_judgesense.measures.cell import Cell, comparable, once_a_cell
 from pytest_judgesense.stats.inputs import compact_codes, first_positions, joint_codes
 from pytest_judgesense.trial import Condition, Judgment, content_of_slot

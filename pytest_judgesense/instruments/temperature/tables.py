@@ -53,9 +53,9 @@ from pytest_judgesense.instruments.temperature.effects import (
     effect_tables,
     outcomes_in,
 )
-from pytest_judgesense.instruments.temperature.estimators import calls_of
-from pytest_judgesense.instruments.temperature.forms import deviations, reason_count, word_count
+from pytest_judgesense.instruments.temperature.estimators import calls_of, vote_contrasts
 from pytest_judgesense.instruments.temperature.measures import MAJORITY_AGREEMENT, RESTATED
+from pytest_judgesense.instruments.temperature.stimuli import deviations, reason_count, word_count
 from pytest_judgesense.instruments.temperature.sweep import (
     FACTORS,
     FAILED,
@@ -72,7 +72,6 @@ from pytest_judgesense.instruments.temperature.sweep import (
     series_of,
     sweep_of,
 )
-from pytest_judgesense.instruments.temperature.votes import vote_contrasts
 from pytest_judgesense.measures.cell import Cell, once_a_cell
 from pytest_judgesense.stats.inputs import compact_codes
 from pytest_judgesense.text.shown_change import ShownChange, ends_text

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.datasheets.sections import Report
-from pytest_judgesense.instruments.vacuum import estimators, soft
-from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT, SOFT_DARK_CURRENT
+from pytest_judgesense.instruments.vacuum import estimators
+from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT, SOFT_DARK_CURRENT, WORDS
 from pytest_judgesense.instruments.vacuum.stimuli import VACUUM
-from pytest_judgesense.instruments.vacuum.words import WORDS
 from pytest_judgesense.measures.definition import taken_by
-from pytest_judgesense.measures.every_suite import ORDER, REPLIES, SOFT
-from pytest_judgesense.measures.evidence import prefers
+from pytest_judgesense.measures.every_suite import ORDER, REPLIES, SOFT, prefers
 from pytest_judgesense.measures.shared import ABSTAIN_RATE, TIE_RATE
 from pytest_judgesense.registry import Instrument
 
@@ -22,7 +20,7 @@ INSTRUMENTS: Final = (
             *taken_by(estimators.estimates, DARK_CURRENT, TIE_RATE, ABSTAIN_RATE),
             *ORDER,
             *REPLIES,
-            SOFT_DARK_CURRENT.taken_by(soft.estimates, soft.preferring),
+            SOFT_DARK_CURRENT.taken_by(estimators.estimates, estimators.preferring),
             *SOFT,
         ),
         call_measure=DARK_CURRENT.name,

@@ -1,9 +1,13 @@
-"""The measures of a judge on pairs without a difference."""
+"""The measures of a judge on pairs without a difference, and the words of the profile.
+
+A dark current is faint from 0.05 on and strong from 0.2 on.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.datasheets.profile import Word, some
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure, alone
 
 DARK_CURRENT: Final = Measure(
@@ -27,4 +31,11 @@ SOFT_DARK_CURRENT: Final = DARK_CURRENT._replace(
     sentence="a winner has a probability of {value} where there is nothing to judge",
     brief=None,
     soft=True,
+)
+
+
+WORDS: Final = (
+    Word("vacuum-clean", some(DARK_CURRENT.name, lambda dark: dark <= 0.05)),
+    Word("faint dark current", some(DARK_CURRENT.name, lambda dark: 0.05 < dark < 0.2)),
+    Word("strong dark current", some(DARK_CURRENT.name, lambda dark: dark >= 0.2)),
 )

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from pytest_judgesense.judges.local.models import name_of
+from pytest_judgesense.judges.local import name_of
 from pytest_judgesense.judges.providers.base import HttpRequest, Reply
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.usage import is_reasoning_alone, with_reasoning

@@ -1,15 +1,22 @@
-"""The features that the embedded judge finds in a text: lexical, each a pure function.
+"""What the embedded judge goes by: features of a text, or what it knows of a built-in text.
 
-The embedded judge is a psychometric observer, not a language model. Its evidence is limited to what
-these functions count, so anyone can compute it by hand. Content stems are lower-case words that are
-not function words, with English endings removed.
+The embedded judge is a psychometric observer, not a language model. Of unknown texts its evidence
+is limited to what these lexical functions count, so anyone can compute it by hand. Content stems
+are lower-case words that are not function words, with English endings removed.
+
+Of built-in texts it has a number for the digest of each, so that stimuli need not be solvable by
+counting words. The key is beside this file, made by ``scripts/update_key.py`` from the labels of
+the suites; it holds digests and numbers, and no text.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Final
 
 _WORD: Final = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
@@ -131,3 +138,26 @@ def surface(text: str) -> float:
     """Mean number of characters a word; 0 for a text without words."""
     all_words = words(text)
     return sum(map(len, all_words)) / len(all_words) if all_words else 0.0
+
+
+def text_digest(text: str) -> str:
+    """Sixteen hexadecimal digits of a text, ignoring white space."""
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
+
+
+def key_value(text: str) -> float | None:
+    """The number in the key for ``text``; ``None`` for an unknown text.
+
+    For a candidate: its evidence, in required elements. For an answer that is verified: the number
+    of its errors. For a text that is graded, or an answer to a question: a share of the best, from
+    0 to 1.
+    """
+    return _key().get(text_digest(text))
+
+
+@cache
+def _key() -> Mapping[str, float]:
+    qualities: Mapping[str, float] = json.loads(
+        files(__package__).joinpath("key.json").read_bytes()
+    )
+    return qualities

@@ -25,10 +25,10 @@ from pytest_judgesense.judges.simulated.evidence import (
     cohesion,
     content_stems,
     coverage,
+    key_value,
     surface,
     unsupported,
 )
-from pytest_judgesense.judges.simulated.key import key_value
 from pytest_judgesense.judges.simulated.parsing import ParsedPrompt, read_prompt, written
 from pytest_judgesense.trial import TIE
 

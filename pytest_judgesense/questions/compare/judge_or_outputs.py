@@ -6,7 +6,7 @@ What the judge said of them is taken from a session that holds it (`judged_sessi
 session does not hold it, the anchors are asked beside it: recorded under a name with a digest of
 the session, so that each one has its own answers, and a question that is asked again asks no judge.
 
-Outputs are told from what was asked within strata that both sessions have (`strata_columns`).
+Outputs are told from what was asked within strata that both sessions have (`session_words`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from pytest_judgesense.questions.compare.attribution import (
     attributed,
     refuse_few,
 )
-from pytest_judgesense.questions.compare.frozen_anchors import as_in_reference, beside_session
 from pytest_judgesense.questions.compare.judged_session import (
     LOG,
     JudgedSession,
+    as_in_reference,
+    beside_session,
     joined,
     session_of_log,
     session_of_suite,
@@ -41,8 +42,8 @@ from pytest_judgesense.questions.compare.session_words import (
     movement_lines,
     named_moves,
     notices_of_sessions,
+    strata_of,
 )
-from pytest_judgesense.questions.compare.strata_columns import strata_of
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of

@@ -37,12 +37,13 @@ class MeasureChange:
     """A measure of a variant, against the first variant.
 
     Attributes:
-        values: of the first variant, and of this one; ``None`` where it was not measured.
+        first_and_own: the values of the first variant, and of this one; ``None`` where it was not
+            measured.
         pair: the two compared, oriented so that a difference above 0 is better.
     """
 
     measure: Measure
-    values: tuple[float | None, float | None]
+    first_and_own: tuple[float | None, float | None]
     pair: ranks.Pair
 
     @property
@@ -215,6 +216,7 @@ def word_of(measure: Measure) -> str:
 def _moves(changes: Sequence[MeasureChange]) -> str:
     """``agreement 0.717 -> 0.900, side bias 0.210 -> 0.010``."""
     return ", ".join(
-        f"{word_of(change.measure)} {' -> '.join(number_text(v or 0.0) for v in change.values)}"
+        f"{word_of(change.measure)} "
+        + " -> ".join(number_text(value or 0.0) for value in change.first_and_own)
         for change in changes
     )

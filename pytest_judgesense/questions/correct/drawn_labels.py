@@ -19,7 +19,7 @@ from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.files.rows import csv_rows
 from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.questions.correct.rows import CorrectedRow, by_system
+from pytest_judgesense.questions.correct.answer import CorrectedRow, by_system
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.label_errors import rate_without_errors
 from pytest_judgesense.suites.finding import some

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pytest_judgesense.checks.reach import can_clear, default_limit
+from pytest_judgesense.checks.suite_faults import can_clear, default_limit
 from pytest_judgesense.files.toml_values import toml_key, toml_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.bar import NO_REGRESSION

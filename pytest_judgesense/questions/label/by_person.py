@@ -21,17 +21,17 @@ from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.questions.label.earlier_items import earlier_items
 from pytest_judgesense.questions.label.label_sample import (
     GATE,
     DrawnItems,
+    SentQuestions,
     declare_gate,
     declare_random,
     drawn_as_disputed,
     drawn_at_random,
+    earlier_items,
 )
 from pytest_judgesense.questions.label.loopback import IDLE_S, LabelServer
-from pytest_judgesense.questions.label.sent_questions import SentQuestions
 from pytest_judgesense.questions.label.sitting import Sitting
 from pytest_judgesense.questions.place import Place, trust_of
 from pytest_judgesense.questions.question import QuestionAnswer

@@ -1,9 +1,13 @@
-"""Which items a person labels, and in which order.
+"""Which items a person labels, in which order, and what the person sees of them.
 
 At random every item has the same chance. The order is that of a digest of the seed and the item, so
 it is the same for every person, a part of it from its beginning is a random draw itself, and items
 that are added later change nothing about the others. Items on which judges or wordings disagree are
 chosen: what is measured on them alone says nothing of the others, and their labels say so.
+
+The templates of a suite may never be sent by a function, so the page shows those words of its
+recorded requests that several items share. Only the first request of a trial counts: a later one
+may quote the answer to it, and a person is blind to answers.
 """
 
 from __future__ import annotations
@@ -11,19 +15,38 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.cassettes.exchange import CALL, RecordedRequest
+from pytest_judgesense.checks.shared_request import (
+    SentPrompt,
+    SentTrial,
+    WordingPrompts,
+    item_texts,
+    requests_of,
+    shared_prompts,
+    text_of,
+    texts_held,
+)
+from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.files.limits import json_value, toml_value
-from pytest_judgesense.files.opening import read_bytes
+from pytest_judgesense.files.opening import read_bytes, read_text
 from pytest_judgesense.files.output import replace_content
+from pytest_judgesense.judges.remembered import recorded_trials
+from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.revisions.revision import Revision, newest_versions
+from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Drawn, Judgment, Verdict
+from pytest_judgesense.suites.loading import items_of_text
+from pytest_judgesense.suites.people import labelled_text
+from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.suite import Kind, Suite
+from pytest_judgesense.trial import Drawn, Judgment, Trial, Verdict
 
 _KEY: Final = "labelled"
 # As `judgesense init` writes it for items that have labels.
@@ -171,3 +194,153 @@ def _put_below(path: Path, table: str, key: str, value: str, meaning: str) -> bo
         expected=f"{key} = {value} in its table {table}",
         remedy="put it there",
     )
+
+
+# Versions of the file that are looked through, from the newest: about a second.
+_MOST_VERSIONS: Final = 30
+
+
+def earlier_items(
+    suite: Suite, texts: Collection[str], kinds: Mapping[str, Kind]
+) -> dict[str, Item]:
+    """The items that showed these texts, by text, as the suite file reads older versions of them.
+
+    What git does not hold, or the suite file does not read any more, is left out: a text that is
+    not shown beside the new one hinders nobody.
+    """
+    wanted, earlier = {*texts}, dict[str, Item]()
+    for raw in _versions(suite.files[0]) if wanted else ():
+        try:
+            items = items_of_text(suite, raw, kinds)
+        except JudgesenseError:
+            continue
+        for item in items:
+            if (text := labelled_text(item)) in wanted:
+                earlier.setdefault(text, item)
+        if earlier.keys() == wanted:
+            break
+    return earlier
+
+
+def _versions(file: Path) -> Iterator[str]:
+    """The text of a file at the commits that changed it, the newest first; those that are there."""
+    try:
+        commits = newest_versions(file, _MOST_VERSIONS)
+    except JudgesenseError:
+        return
+    for commit in commits:
+        with TemporaryDirectory() as folder:
+            try:
+                revision = Revision.read(commit, file.parent)
+                if not revision.holds(file):
+                    continue
+                revision.write([file], Path(folder))
+                text = read_text(revision.place_in(Path(folder), file))
+            except (JudgesenseError, OSError, UnicodeDecodeError):
+                continue
+        yield text.removeprefix("\ufeff")
+
+
+_IN_CODE: Final = "What the judge asks is in its own code"
+NOTHING_SENT: Final = f"Nothing was sent yet. {_IN_CODE}, and stands here once it is recorded."
+NO_REQUEST: Final = f"No request is recorded. {_IN_CODE}; below is what it was given."
+
+
+class ShownPrompt(NamedTuple):
+    """What is shown of a prompt.
+
+    Attributes:
+        system: the system prompt.
+        words: the prompt with its ``{{places}}``.
+        fields: which fields of the item stand in it.
+        notice: what is to be known of it; empty for nothing.
+    """
+
+    system: str
+    words: str
+    fields: frozenset[str]
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentQuestions:
+    """The prompts of a function on a suite, as its recording has them.
+
+    Attributes:
+        prompts: by wording.
+        fields: by item those that its first request holds.
+        notice: why there are no prompts; empty where there are.
+    """
+
+    prompts: Mapping[str, WordingPrompts]
+    fields: Mapping[str, frozenset[str]]
+    notice: str = ""
+
+    @classmethod
+    def of(cls, suite: Suite, judges: Iterable[JudgeSpec], cassettes: Path) -> SentQuestions | None:
+        """Those of the first of the judges that is recorded on the suite.
+
+        ``None`` where a judge is sent the templates of the suite, and where there is no judge.
+
+        Raises:
+            CassetteError: a recording cannot be read.
+        """
+        functions = list(judges)
+        if not functions or any(judge.provider != "callable" for judge in functions):
+            return None
+        trials = plan_trials(suite)
+        for judge in functions:
+            paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
+            recorded = recorded_trials(path for path in paths if path.is_file())
+            first = [
+                (trial, request)
+                for trial in trials
+                if (request := _first(requests_of(recorded.get(trial.id, ()))))
+            ]
+            if first:
+                return cls._of_requests(suite, first)
+        return cls({}, {}, NOTHING_SENT)
+
+    @classmethod
+    def _of_requests(
+        cls, suite: Suite, first: Sequence[tuple[Trial, RecordedRequest]]
+    ) -> SentQuestions:
+        items = {item.id: item for item in suite.items}
+        fields = {
+            trial.item: frozenset(texts_held(items[trial.item], trial, text_of([request])))
+            for trial, request in first
+        }
+        sent = [
+            SentTrial(
+                trial.item, trial.template, [request], item_texts(items[trial.item], trial.order)
+            )
+            for trial, request in first
+            if request.method != CALL
+        ]
+        return cls(shared_prompts(sent), fields, "" if sent else NO_REQUEST)
+
+    def shown(self, item: Item, wording: str) -> ShownPrompt:
+        """What is shown about an item; of one that is not recorded, what most items show."""
+        fields = self.fields.get(item.id) or self._usual_fields() or self._taken(item)
+        of_wording = self.prompts.get(wording) or next(iter(self.prompts.values()), None)
+        if of_wording is None:
+            return ShownPrompt("", "", fields, self.notice)
+        usual = next(iter(of_wording.shared), SentPrompt("", ""))
+        prompt = of_wording.by_item.get(item.id, usual)
+        return ShownPrompt(prompt.system, prompt.prompt, fields)
+
+    def _usual_fields(self) -> frozenset[str]:
+        """The fields that at least half of the requests hold."""
+        counts = Counter(name for names in self.fields.values() for name in names)
+        least = len(self.fields) / 2
+        return frozenset(name for name, count in counts.items() if count >= least)
+
+    @staticmethod
+    def _taken(item: Item) -> frozenset[str]:
+        """The fields that the function takes, or a template shows."""
+        return frozenset(name for name in item.fields if item.taken is None or name in item.taken)
+
+
+def _first(requests: Iterable[RecordedRequest]) -> RecordedRequest | None:
+    """The first request that holds a text."""
+    return next((request for request in requests if text_of([request])), None)

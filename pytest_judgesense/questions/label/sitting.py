@@ -20,8 +20,12 @@ from threading import Lock
 from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.errors import UsageError, printable_lines, well_formed
-from pytest_judgesense.questions.label.label_sample import DrawnItems, drawn_number
-from pytest_judgesense.questions.label.sent_questions import SentQuestions, ShownPrompt
+from pytest_judgesense.questions.label.label_sample import (
+    DrawnItems,
+    SentQuestions,
+    ShownPrompt,
+    drawn_number,
+)
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import ids_by_text, matched
 from pytest_judgesense.suites.people import (

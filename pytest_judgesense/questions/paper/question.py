@@ -1,24 +1,131 @@
-"""A published design on any judges: what it would ask, and what the paper prints of it."""
+"""A published design on any judges: what it would ask, and what the paper prints of it.
+
+Its tables, the datasheet behind them, and their files. Models may write more items for the design.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, Any, get_args
 
+from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.cassettes.opening import Mode
-from pytest_judgesense.datasheets.published_design import Paper, printed
-from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.datasheets.published_design import (
+    ItemWriting,
+    Paper,
+    Printed,
+    Table,
+    WritingOrder,
+    WrittenItems,
+    printed,
+)
+from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY
-from pytest_judgesense.questions.paper.printed_tables import PaperAnswer
 from pytest_judgesense.questions.place import Place
-from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
+from pytest_judgesense.questions.pricing import (
+    CallPlan,
+    QuotedCalls,
+    call_plan,
+    how_to_record,
+    quote_of_calls,
+)
+from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of, files_of
 from pytest_judgesense.questions.terms import AskingTerms, measured
+from pytest_judgesense.report.datasheet_file import datasheet_json
+from pytest_judgesense.report.notebook import table_html
+from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
+from pytest_judgesense.report.view import View, view_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.layout import indented
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class PaperAnswer(QuestionAnswer):
+    """What a paper prints for the judges that were asked.
+
+    Attributes:
+        sheet: the datasheet of the judges on the suites of the paper.
+        result: the paper, with its tables and figures.
+    """
+
+    sheet: MeasuredDatasheet
+    result: Printed
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables of the paper, their numbers unrounded."""
+        return self.result.tables
+
+    @cached_property
+    def view(self) -> View:
+        """The datasheet as renderers show it, the paper in front."""
+        return view_of(self.sheet, self.sheet.registry, self.result)
+
+    def lines(self) -> Iterator[str]:
+        """The tables, and how to cite the paper."""
+        yield from self.table_lines()
+        yield from self.closing_lines()
+
+    def table_lines(self) -> Iterator[str]:
+        """The tables."""
+        return printed_lines(self.result)
+
+    def datasheet_lines(self) -> Iterator[str]:
+        """The datasheet behind them."""
+        yield ""
+        yield from datasheet_lines(self.view)
+
+    def closing_lines(self) -> Iterator[str]:
+        """How to cite the paper."""
+        yield ""
+        yield from indented(f"cite: {self.result.paper.cite}", width=0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables by name, each with its rows, and the datasheet as its JSON file has it."""
+        paper = self.result.paper
+        return {
+            "paper": paper.name,
+            "title": paper.title,
+            "cite": paper.cite,
+            "tables": {
+                table.name: {
+                    "caption": table.caption,
+                    "rows": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+                    "notes": list(table.notes),
+                }
+                for table in self.tables
+            },
+            "datasheet": json.loads(datasheet_json(self.sheet)),
+        }
+
+    def to_dataframe(self, table: str | None = None) -> pd.DataFrame:
+        """The table of a name, or the first one; an interval is a pair of numbers.
+
+        Raises:
+            UsageError: there is no such table, or pandas is not installed.
+        """
+        by_name = {printed.name: printed for printed in self.tables}
+        name = next(iter(by_name), "") if table is None else table
+        if name not in by_name:
+            raise unknown_name("table", name, by_name)
+        wanted = by_name[name]
+        return dataframe_of(dict(zip(wanted.columns, row, strict=True)) for row in wanted.rows)
+
+    def files(self, path: Path) -> Iterator[tuple[Path, Callable[[], str]]]:
+        """The files of an output, each with what makes its text; their form is its suffix."""
+        return files_of(path, self.result, self.view, self.sheet)
+
+    def _repr_html_(self) -> str:
+        """The tables, as a notebook shows them."""
+        return "".join(map(table_html, self.tables))
 
 
 @dataclass(frozen=True)
@@ -146,3 +253,163 @@ def paper(
     names = (judges,) if isinstance(judges, str) else tuple(judges)
     terms = AskingTerms(mode, concurrency, max_calls, max_cost, seed=seed)
     return PaperQuestion(name, names, quick, Place(Path(cassettes)), terms).answer()
+
+
+TEMPERATURE = 0.1
+
+
+@dataclass(frozen=True)
+class GenerationAnswer(QuestionAnswer):
+    """What models have written.
+
+    Attributes:
+        items: what the written items are, in the plural.
+        written: the items, and what readers of them should know.
+    """
+
+    items: str
+    written: WrittenItems
+
+    def lines(self) -> Iterator[str]:
+        """How many are complete, and the notices."""
+        yield f"{len(self.written.lines)} of {self.written.wanted} {self.items} are complete"
+        yield from self.written.notices
+
+    def to_dict(self) -> dict[str, Any]:
+        """The items, as the file has them, and the notices."""
+        return {
+            "wanted": self.written.wanted,
+            self.items: [json.loads(line) for line in self.written.lines],
+            "notices": list(self.written.notices),
+        }
+
+    def text(self) -> str:
+        """The file: an item a line, in the form of the suite's stimuli."""
+        return "".join(f"{line}\n" for line in self.written.lines)
+
+
+@dataclass(frozen=True)
+class GenerationQuestion:
+    """What models write for the design of a paper.
+
+    Attributes:
+        name: of the paper.
+        debaters: two models, by name; or none, and ``pairs``.
+        pairs: texts ``NAME,NAME``; the pairs share the topics in their order.
+        topics: the file of what they write about; ``None`` for the built-in topics.
+        style: how they write; ``None`` for the usual way.
+        temperature: of all their calls.
+        target: the file that the command writes, as its words in an error name it.
+        place: where it is asked.
+        terms: how the models are asked.
+    """
+
+    name: str
+    debaters: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    topics: Path | None = None
+    style: str | None = None
+    temperature: float = TEMPERATURE
+    target: Path | None = None
+    place: Place = field(default_factory=Place)
+    terms: AskingTerms = field(default_factory=AskingTerms)
+
+    def plan(self) -> CallPlan:
+        """What each model is asked, and what of it is recorded; nothing is asked.
+
+        Raises:
+            UsageError: nothing can be written so.
+        """
+        return self._call_plan
+
+    def answer(self) -> GenerationAnswer:
+        """What the models wrote, asked on the ``terms``.
+
+        Raises:
+            UsageError: nothing can be written so.
+            MissingRecording: replaying, and something is not recorded; it says how to record it.
+            LimitReached: a call would pass a limit; the answers so far are recorded.
+        """
+        remedy = how_to_record(self._words, self.place.cassettes, self.plan())
+        order = self._order._replace(how_to_record=remedy)
+        return GenerationAnswer(self._writing.items, self._writing.write(order))
+
+    @cached_property
+    def _writing(self) -> ItemWriting:
+        writing = paper_named(self.name, self.place).writing
+        if writing is None:
+            papers = self.place.registry.papers.values()
+            writable = [paper.name for paper in papers if paper.writing]
+            raise UsageError(
+                f"no model writes items for the paper {self.name}",
+                found="--generate",
+                expected=f"one of these papers: {listed(writable)}",
+                remedy="leave --generate out, and the paper's own items are judged",
+            )
+        return writing
+
+    @cached_property
+    def _order(self) -> WritingOrder:
+        usual, *_ = styles = self._writing.styles
+        style = self.style or usual
+        if style not in styles:
+            raise unknown_name("style", style, styles)
+        return WritingOrder(
+            self._writers,
+            self.topics,
+            style,
+            self.temperature,
+            self.place.cassettes,
+            self.terms.mode,
+            self.terms.concurrency,
+            self.terms.budget,
+            how_to_record="",
+        )
+
+    @cached_property
+    def _writers(self) -> list[JudgeSpec]:
+        names = self._names()
+        every = list(dict.fromkeys(names))
+        by_name = dict(zip(every, self.place.judges_to_ask(every), strict=True))
+        return [by_name[name] for name in names]
+
+    def _names(self) -> list[str]:
+        """Of two and two who write together, from either form of naming them."""
+        names = [name.strip() for pair in self.pairs for name in pair.split(",")]
+        uneven = any(pair.count(",") != 1 for pair in self.pairs)
+        if uneven or bool(names) == bool(self.debaters):
+            raise UsageError(
+                "it is not said who debates whom",
+                found=" ".join([*self.debaters, *self.pairs]) or "no debater",
+                expected="--debater A --debater B, or --pair A,B once or more",
+            )
+        return [*names, *self.debaters]
+
+    @cached_property
+    def _call_plan(self) -> CallPlan:
+        asked = self._writing.plan(self._order)
+        parts = (
+            QuotedCalls(
+                f"{of.writer.name} in {self._writing.items}",
+                of.writer,
+                quote_of_calls(of.writer, of.calls, of.to_make),
+            )
+            for of in asked
+        )
+        return CallPlan("", tuple(parts))
+
+    @property
+    def _words(self) -> list[str]:
+        """Those of the command that asks it."""
+        words = ["judgesense", "paper", self.name, "--generate"]
+        for name in self.debaters:
+            words += ["--debater", name]
+        for pair in self.pairs:
+            words += ["--pair", pair]
+        if self.topics is not None:
+            words += ["--topics", str(self.topics)]
+        if self.style is not None:
+            words += ["--style", self.style]
+        if self.temperature != TEMPERATURE:
+            words += ["--temperature", f"{self.temperature:g}"]
+        return [*words, "-o", str(self.target or f"{self._writing.items}.jsonl")]

@@ -1,4 +1,7 @@
-"""The datasheet of what there is: of judgment logs, or of one file that holds it already."""
+"""The datasheet of what there is: of judgment logs, or of files that hold one already.
+
+Of files also their checks, and what baselines measured.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +11,187 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pytest_judgesense.api import MeasuredDatasheet
-from pytest_judgesense.datasheets.datasheet import Datasheet
-from pytest_judgesense.errors import UsageError, listed, unknown_name
+from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet
+from pytest_judgesense.earlier.baseline import Measured, is_baseline, read_measured
+from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files.foreign_results import Exported
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
-from pytest_judgesense.questions.report.saved_sheets import saved_sheet
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.report.assembly import datasheet_text
-from pytest_judgesense.report.datasheet_file import datasheet_values
+from pytest_judgesense.report.assembly import datasheet_text, sheet_of
+from pytest_judgesense.report.datasheet_file import (
+    datasheet_from,
+    datasheet_object,
+    datasheet_values,
+)
 from pytest_judgesense.report.log import log_lines
 from pytest_judgesense.report.logged_cells import cells_of_logs, datasheet_of_cells
 from pytest_judgesense.report.markdown import badge
 from pytest_judgesense.report.packing import PageEvidence
 from pytest_judgesense.report.terminal import datasheet_lines, ranking_lines
-from pytest_judgesense.report.view import View, view_of
+from pytest_judgesense.report.view import View, outcome_words, view_of
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.suite import Suite
+
+
+def saved_sheet(path: Path, seed: int, registry: Registry) -> Datasheet:
+    """The datasheet of a file, or that of the judgments of a baseline.
+
+    Raises:
+        UsageError: there is no such file.
+        LogError: it cannot be read.
+    """
+    measured = read_measured(path, seed, registry)
+    if measured and all(saved.side.cell is None for saved in measured):
+        return datasheet_from(datasheet_object(path))
+    return sheet_of(map(_part, measured), seed=seed, mode="report", registry=registry)
+
+
+def _part(saved: Measured) -> SuiteSheet:
+    return SuiteSheet(
+        judge=saved.judge,
+        suite=saved.suite,
+        identity=saved.identity,
+        prompts={saved.suite: saved.prompts} if saved.prompts else {},
+        suite_digest=saved.digest,
+        recorded=saved.recorded,
+        estimates=saved.side.estimates,
+        calls=Calls.of(saved.side.cell.judgments if saved.side.cell else ()),
+    )
+
+
+# What is shown of a check in a datasheet's file.
+_FIELDS: Final = ("outcome", "suite", "check", "explanation")
+_OF_NOT_COMPARED: Final = ("suite", "check", "reason")
+
+
+@dataclass(frozen=True)
+class SavedChecksAnswer(QuestionAnswer):
+    """The outcomes of checks in datasheets, and the datasheets of baselines.
+
+    Attributes:
+        baselines: a datasheet of each, which has no checks.
+        judges: of the datasheets: plain values, each with its name and its checks.
+        has_datasheets: whether there is a file that may hold checks.
+    """
+
+    baselines: tuple[View, ...]
+    judges: tuple[Mapping[str, Any], ...]
+    has_datasheets: bool
+
+    @property
+    def checks(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+        """All checks, each with the name of its judge."""
+        return tuple(
+            (entry["judge"]["name"], check) for entry in self.judges for check in entry["checks"]
+        )
+
+    @property
+    def outcomes(self) -> list[str]:
+        """Of all checks."""
+        return [check["outcome"] for _, check in self.checks]
+
+    def lines(self) -> Iterator[str]:
+        """The datasheets of baselines, then a line a check, and how many fail."""
+        for view in self.baselines:
+            yield from datasheet_lines(view)
+        if not self.has_datasheets:
+            return
+        for name, check in self.checks:
+            yield _check_line(name, check)
+        for entry in self.judges:
+            for left_out in entry.get("not_compared", ()):
+                of = f"judge {entry['judge']['name']}, {left_out['suite']}, {left_out['check']}"
+                yield f"NOT COMPARED  {of}: {left_out['reason']}"
+        yield outcome_words(self.outcomes)
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """The judges of datasheets, as their files have them, and the datasheets of baselines."""
+        return {
+            "judges": list(self.judges),
+            "baselines": [datasheet_values(view.sheet) for view in self.baselines],
+        }
+
+    def badge(self) -> str:
+        """The outcomes as an SVG badge."""
+        return badge(self.outcomes, [*dict.fromkeys(e["judge"]["name"] for e in self.judges)])
+
+
+@dataclass(frozen=True)
+class SavedChecksQuestion:
+    """What datasheets say of their checks. No call is made.
+
+    Attributes:
+        files: datasheets and baselines (.json).
+        seed: of every random draw, for the measures of baselines.
+        place: whose instruments and plugins are used.
+    """
+
+    files: tuple[Path, ...]
+    seed: int = 0
+    place: Place = field(default_factory=Place)
+
+    def answer(self) -> SavedChecksAnswer:
+        """The outcomes of the checks.
+
+        Raises:
+            UsageError: a file is neither a datasheet nor a baseline, or is not there.
+            LogError: a file cannot be read.
+        """
+        if any(path.suffix != ".json" for path in self.files):
+            raise UsageError(
+                "judgment logs and datasheets are not reported on together",
+                found=listed(map(str, self.files)),
+                expected="judgment logs (.jsonl); or datasheets and baselines (.json)",
+            )
+        baselines = [path for path in self.files if is_baseline(path)]
+        datasheets = [path for path in self.files if path not in baselines]
+        registry = self.place.registry
+        views = (view_of(saved_sheet(path, self.seed, registry), registry) for path in baselines)
+        judges = tuple(_judges_of_datasheets(datasheets))
+        return SavedChecksAnswer(tuple(views), judges, bool(datasheets))
+
+
+def _check_line(judge: str, check: Mapping[str, Any]) -> str:
+    head = f"{check['outcome'].upper()}  judge {judge}, {check['suite']}, {check['check']}"
+    match check:
+        case {"against": {"summary": str(changed)}} if changed:
+            return f"{head}: {check['explanation']}; {changed}"
+    return f"{head}: {check['explanation']}"
+
+
+def _judges_of_datasheets(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        entries = datasheet_object(path).get("judges")
+        if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+            raise LogError(
+                f"{path} is not a datasheet",
+                expected=f"judges, each with a name and its checks: {listed(_FIELDS)} of each",
+                remedy="write it again: pytest --judge-datasheet FILE.json",
+            )
+        yield from entries
+
+
+def _is_entry(value: Any) -> bool:
+    match value:
+        case {"judge": {"name": str()}, "checks": [*checks], "not_compared": [*left_out]}:
+            return _have(checks, _FIELDS) and _have(left_out, _OF_NOT_COMPARED)
+        case {"judge": {"name": str()}, "checks": [*checks]}:
+            return _have(checks, _FIELDS) and "not_compared" not in value
+    return False
+
+
+def _have(entries: Iterable[Any], names: Iterable[str]) -> bool:
+    """Whether all entries are objects with texts of these names."""
+    return all(
+        isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in names)
+        for entry in entries
+    )
+
 
 _SAVED = ".json"
 

@@ -12,11 +12,10 @@ from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.terms import AskingTerms
+from pytest_judgesense.questions.why.flip import Unit
 from pytest_judgesense.questions.why.flip_answer import FlipAnswer
 from pytest_judgesense.questions.why.flip_question import FlipQuestion
-from pytest_judgesense.questions.why.leave_out_answer import LeaveOutAnswer
-from pytest_judgesense.questions.why.leave_out_question import LeaveOutQuestion
-from pytest_judgesense.questions.why.prompt_path import Unit
+from pytest_judgesense.questions.why.leave_out_question import LeaveOutAnswer, LeaveOutQuestion
 from pytest_judgesense.suites.planning import recording_of
 
 WhyQuestion: TypeAlias = FlipQuestion | LeaveOutQuestion

@@ -15,8 +15,8 @@ import pytest
 from pytest_judgesense.datasheets.profile import sketch
 from pytest_judgesense.instruments.ablation import tables
 from pytest_judgesense.instruments.ablation.estimators import NOTHING, left_out
+from pytest_judgesense.instruments.ablation.measures import WORDS
 from pytest_judgesense.instruments.ablation.stimuli import LeftOutTogether
-from pytest_judgesense.instruments.ablation.words import WORDS
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.trial import Design

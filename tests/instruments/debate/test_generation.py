@@ -11,7 +11,7 @@ import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.datasheets.item_writing import WritingOrder, WrittenItems
+from pytest_judgesense.datasheets.published_design import WritingOrder, WrittenItems
 from pytest_judgesense.errors import (
     JudgeError,
     LimitReached,

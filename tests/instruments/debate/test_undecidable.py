@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_judgesense.checks.reach import default_limit
+from pytest_judgesense.checks.suite_faults import default_limit
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests.checks.known import lint_suite
 from tests.checks.undecidable import assert_fewest_clusters, suite_with

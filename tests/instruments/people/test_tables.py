@@ -11,8 +11,7 @@ from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.datasheets.figures import Figure
 from pytest_judgesense.datasheets.sections import TableRows
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.people.figures import rate_figures
-from pytest_judgesense.instruments.people.tables import corrected_lines, rate_notices
+from pytest_judgesense.instruments.people.tables import corrected_lines, rate_figures, rate_notices
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.assembly import sheet_of

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.probe import measures as of
-from pytest_judgesense.instruments.probe.finders import moved_by_edits, moved_by_names
+from pytest_judgesense.instruments.probe.estimators import moved_by_edits, moved_by_names
 from pytest_judgesense.instruments.probe.readings import readings
 from pytest_judgesense.instruments.probe.tables import probe_lines, probes
 from pytest_judgesense.measures.cell import Cell

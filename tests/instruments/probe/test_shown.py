@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pytest_judgesense.datasheets.figures import Figure
-from pytest_judgesense.instruments.probe.figures import probe_figures
 from pytest_judgesense.instruments.probe.readings import readings
-from pytest_judgesense.instruments.probe.tables import _verdict, probe_lines, probes, probes_brief
+from pytest_judgesense.instruments.probe.tables import (
+    _verdict,
+    probe_figures,
+    probe_lines,
+    probes,
+    probes_brief,
+)
 from pytest_judgesense.report.assembly import sheet_of
 from tests.instruments.probe.test_estimators import cell_of, judged, pair
 from tests.report.replaying import replayed

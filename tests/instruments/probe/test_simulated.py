@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_judgesense.instruments.probe.edited_side import VERSIONS
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.instruments.probe.simulated import judge_edited, taken_out
-from pytest_judgesense.instruments.probe.versions import VERSIONS
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.simulated.observer import Observer
 from tests.suites.known import builtin_suites, load_suite

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import SuiteError
+from pytest_judgesense.instruments.probe.edited_side import VERSIONS
 from pytest_judgesense.instruments.probe.edits import (
     laid_out,
     own_book,
@@ -15,7 +16,6 @@ from pytest_judgesense.instruments.probe.edits import (
     read_book,
     replaced,
 )
-from pytest_judgesense.instruments.probe.versions import VERSIONS
 
 BOOK = own_book()[0]
 HEDGES = {"I think": "", "perhaps": "", "seems to be": "is", "in my view": ""}

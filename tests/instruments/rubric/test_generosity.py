@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense.instruments.rubric.generosity import (
+from pytest_judgesense.instruments.rubric.tables import (
     below,
     beside,
     beside_lines,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.instruments.temperature.forms import (
+from pytest_judgesense.instruments.temperature.stimuli import (
     AROUND,
     NO_OBJECT,
     NOT_CLOSED,

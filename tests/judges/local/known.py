@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from pytest_judgesense.judges.local.models import MODELS, Model
+from pytest_judgesense.judges.local import MODELS, Model
 
 SMALL = MODELS["smollm2-135m"]
 

@@ -26,8 +26,8 @@ import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError
-from pytest_judgesense.judges.local import llama_server
-from pytest_judgesense.judges.local.llama_server import default_threads, served
+from pytest_judgesense.judges import local
+from pytest_judgesense.judges.local import default_threads, served
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement
@@ -118,7 +118,7 @@ def test_without_the_model_it_says_what_brings_it(
 ) -> None:
     monkeypatch.setenv("JUDGESENSE_MODELS", str(tmp_path / "none"))
     # It is not looked at before the model is.
-    monkeypatch.setattr(llama_server, "_llama", lambda: None)
+    monkeypatch.setattr(local, "_llama", lambda: None)
     with pytest.raises(JudgeError, match=f"judgesense serve --get {SMALL.name}"):
         taken(JUDGE, few(), tmp_path, "record")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import JudgeError, UsageError
+from pytest_judgesense.judges import local
 from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
-from pytest_judgesense.judges.local import models
-from pytest_judgesense.judges.local.models import MODELS, file_of, models_folder, name_of
+from pytest_judgesense.judges.local import MODELS, file_of, models_folder, name_of
 from pytest_judgesense.judges.prompts import judge_for_suite
 from pytest_judgesense.judges.resolving import key_of, resolve_judges
 from tests.report.replaying import suite_named
@@ -23,7 +23,7 @@ from .known import TINY, WEIGHTS
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder of models, of which a made-up one is known."""
     monkeypatch.setenv("JUDGESENSE_MODELS", str(tmp_path / "models"))
-    monkeypatch.setitem(models.MODELS, "tiny", TINY)  # type: ignore[arg-type]
+    monkeypatch.setitem(local.MODELS, "tiny", TINY)  # type: ignore[arg-type]
     (tmp_path / "models").mkdir()
     return tmp_path / "models"
 

@@ -15,8 +15,7 @@ from pytest_judgesense.judges.prompts import judge_for_suite, render_messages
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import EMBEDDED
 from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.judges.simulated.chances import chances
-from pytest_judgesense.judges.simulated.endpoint import answer
+from pytest_judgesense.judges.simulated.endpoint import answer, chances
 from pytest_judgesense.judges.simulated.named_observers import PROFILES
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.throttle import Answer

@@ -10,8 +10,13 @@ import pytest
 
 from pytest_judgesense.instruments.temperature.stimuli import GRADES
 from pytest_judgesense.judges.prompts import render_repair
-from pytest_judgesense.judges.simulated.grading import answer_logits, malformed_rate, support
-from pytest_judgesense.judges.simulated.named_observers import PROFILES, SKILLS
+from pytest_judgesense.judges.simulated.named_observers import (
+    PROFILES,
+    SKILLS,
+    answer_logits,
+    malformed_rate,
+    support,
+)
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.parsing import read_prompt
 from pytest_judgesense.replies import parse_reply

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_judgesense.judges.prompts import render_messages
-from pytest_judgesense.judges.simulated.grading import form_asked_for
+from pytest_judgesense.judges.simulated.named_observers import form_asked_for
 from pytest_judgesense.judges.simulated.parsing import read_prompt
 from tests.suites.known import builtin_suites, load_suite
 

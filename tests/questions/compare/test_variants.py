@@ -43,7 +43,7 @@ def compared(**cells: Cell) -> list[VariantChange]:
 def test_agreement_is_compared_as_judges_are_and_adjusted_over_all_lines() -> None:
     better, alike = compared(now=yes_no(12), new=yes_no(0), same=yes_no(12))
     ((of_new,), (of_same,)) = better.changes, alike.changes
-    assert (of_new.measure.name, of_new.values) == ("agreement", (28 / 40, 1.0))
+    assert (of_new.measure.name, of_new.first_and_own) == ("agreement", (28 / 40, 1.0))
     assert of_new.difference == pytest.approx(12 / 40)
     # The pair as `compare_judges` has it, with Holm's factor 2 for the smaller of two p-values.
     outcomes = {"new": [1.0] * ITEMS, "now": [0.0] * 12 + [1.0] * 28}
@@ -62,11 +62,11 @@ def test_less_is_better_where_it_is_a_side_bias() -> None:
     (change,) = compared(now=pairs(30), new=pairs(0))
     by_name = {of.measure.name: of for of in change.changes}
     # Of 80 answers 30 * 2 + 10 name the first slot: 70/80 - 1/2; then 40 of 80.
-    assert by_name["side_bias"].values == pytest.approx((0.375, 0.0))
+    assert by_name["side_bias"].first_and_own == pytest.approx((0.375, 0.0))
     assert by_name["side_bias"].difference == pytest.approx(-0.375)
     assert by_name["side_bias"].pair.difference == pytest.approx(0.375)
     # Each of the 30 pairs has one right answer of two.
-    assert by_name["agreement"].values == pytest.approx((50 / 80, 1.0))
+    assert by_name["agreement"].first_and_own == pytest.approx((50 / 80, 1.0))
     assert {of.verdict for of in change.changes} == {"better"}
     low, high = by_name["side_bias"].ends or (0.0, 0.0)
     assert low < -0.375 < high < 0
@@ -122,7 +122,7 @@ def test_a_measure_that_one_lacks_counts_and_is_not_told_apart() -> None:
     )
     lost, better = compared(now=yes_no(12), lost=unread, new=yes_no(0))
     ((of_lost,), (of_new,)) = lost.changes, better.changes
-    assert (of_lost.values, of_lost.difference, of_lost.pair.p) == ((0.7, None), None, 1.0)
+    assert (of_lost.first_and_own, of_lost.difference, of_lost.pair.p) == ((0.7, None), None, 1.0)
     assert lost.sentence("items") == "lost and now cannot be told apart: nothing is known of both"
     alone = compared(now=yes_no(12), new=yes_no(0))[0].changes[0].pair.p
     assert of_new.pair.p == pytest.approx(holm([1.0, alone])[1].p)

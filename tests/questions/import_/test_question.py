@@ -10,8 +10,7 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.import_options import ImportOptions
-from pytest_judgesense.questions.import_.option_words import OPTION_WORDS
-from pytest_judgesense.questions.import_.question import ImportQuestion
+from pytest_judgesense.questions.import_.question import OPTION_WORDS, ImportQuestion
 from tests.foreign import pair_rows, write_rows
 
 MAP = (("verdict", "say"), ("item", "id"))

@@ -18,7 +18,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.measures.shared import AGREEMENT
-from pytest_judgesense.questions.init.beginnings import start
+from pytest_judgesense.questions.init.question import start
 from pytest_judgesense.questions.init.suite_file import (
     asked_words,
     compared_measures,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.questions.init.beginnings import start
 from pytest_judgesense.questions.init.installing import MISSING, installs, step_of
+from pytest_judgesense.questions.init.question import start
 
 PIP = "python -m pip install "
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.questions.label.earlier_items import earlier_items
+from pytest_judgesense.questions.label.label_sample import earlier_items
 from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.people import labelled_text
 from pytest_judgesense.suites.suite import Suite

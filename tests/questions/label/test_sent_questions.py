@@ -12,8 +12,12 @@ import pytest
 from pytest_judgesense.cassettes.cassette import call_of_function
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.questions.label.label_sample import drawn_at_random
-from pytest_judgesense.questions.label.sent_questions import NO_REQUEST, NOTHING_SENT, SentQuestions
+from pytest_judgesense.questions.label.label_sample import (
+    NO_REQUEST,
+    NOTHING_SENT,
+    SentQuestions,
+    drawn_at_random,
+)
 from pytest_judgesense.questions.label.sitting import Sitting
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite

@@ -15,8 +15,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.resolving import judge_from_name
-from pytest_judgesense.questions.paper.generation import GenerationQuestion
-from pytest_judgesense.questions.paper.question import PaperQuestion
+from pytest_judgesense.questions.paper.question import GenerationQuestion, PaperQuestion
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.suites.planning import plan_trials
 from tests.suites.known import builtin_suites, load_suite

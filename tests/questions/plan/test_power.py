@@ -19,10 +19,9 @@ from pytest_judgesense.judges.spec import JudgeSpec, Prices
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.questions.plan.chances import chances_of
+from pytest_judgesense.questions.plan.answer import planned_calls
+from pytest_judgesense.questions.plan.chances import chances_of, split_lines
 from pytest_judgesense.questions.plan.power import CheckPower, PowerAssumptions, powers
-from pytest_judgesense.questions.plan.precision import split_lines
-from pytest_judgesense.questions.planned_calls import planned_calls
 from pytest_judgesense.stats.chances import Chance
 from pytest_judgesense.stats.losses import PlannedComparison
 from pytest_judgesense.suites.planning import Plans, plan_trials

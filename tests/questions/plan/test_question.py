@@ -10,7 +10,7 @@ import pytest
 from pytest_judgesense import plan
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.questions.plan.lint import LintQuestion
+from pytest_judgesense.questions.plan.question import LintQuestion
 from tests.plugin.project import parity_suite
 
 

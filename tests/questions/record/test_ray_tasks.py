@@ -22,7 +22,7 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import JudgeError, UsageError
-from pytest_judgesense.questions.record.ray_tasks import RayTasks, protect_temporary_cluster
+from pytest_judgesense.questions.record.question import RayTasks, protect_temporary_cluster
 from tests.cassettes.killing import FastServer, write_project
 
 PROTECTION = ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN")

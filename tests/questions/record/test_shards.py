@@ -33,8 +33,7 @@ from pytest_judgesense.errors import JudgeError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.trust import ANY_FILES
-from pytest_judgesense.questions.record.question import RecordQuestion
-from pytest_judgesense.questions.record.ray_tasks import RayTasks
+from pytest_judgesense.questions.record.question import RayTasks, RecordQuestion
 from pytest_judgesense.questions.record.shards import Job, JobResult, Processes, run_job
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import load_suite

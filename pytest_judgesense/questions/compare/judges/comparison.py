@@ -1,4 +1,7 @@
-"""Two judges that were compared: what moving from one to the other changes, and what it loses."""
+"""Two judges that were compared: what moving from one to the other changes, and what it loses.
+
+As values, as tables (measures, verdicts that moved, marks), and in sentences.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,202 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pytest_judgesense.datasheets.published_design import Table
+from pytest_judgesense.datasheets.published_design import Table, Value
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.questions.compare.judges.model_change import ModelChange
-from pytest_judgesense.questions.compare.judges.tables import MOVED, tables
-from pytest_judgesense.questions.compare.judges.words import sentences
+from pytest_judgesense.questions.compare.judges.model_change import (
+    FAIL,
+    PASS,
+    ModelChange,
+    ScoredTrials,
+)
+from pytest_judgesense.questions.compare.variants import word_of
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
 from pytest_judgesense.report.terminal import tables_lines
+from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.kept_mark import KeptMark
 from pytest_judgesense.text.layout import indented
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def sentences(model_change: ModelChange) -> Iterator[str]:
+    """What a reader is told first."""
+    old, new, both = model_change.old, model_change.new, model_change.both
+    items = len({trial.old.trial.item for trial in both})
+    undecided = len(both) - len(model_change.decided)
+    yield (
+        f"{old.judge} -> {new.judge} on {old.suite}: {len(both):,} trials of {items:,} "
+        f"items, {undecided:,} without a verdict of both"
+    )
+    if model_change.left_out:
+        yield f"left out: {model_change.left_out:,} trials that only one of them was asked"
+    if model_change.same:
+        yield _agreement_words(model_change)
+    clusters = {trial.old.trial.cluster for trial in both}
+    yield model_change.measures.sentence("items" if len(clusters) == items else "clusters")
+    yield from _mark_words(model_change)
+
+
+def _agreement_words(model_change: ModelChange) -> str:
+    """How often both say the same."""
+    same, count = sum(model_change.same), len(model_change.same)
+    interval, kappa = model_change.agreement, model_change.kappa
+    ends = f" [{interval.lower:.3f}, {interval.upper:.3f}]" if interval else ""
+    beyond_chance = "" if kappa is None else f", kappa {kappa:.2f}"
+    return f"the same verdict: {same:,} of {count:,}, {same / count:.3f}{ends}{beyond_chance}"
+
+
+def _mark_words(model_change: ModelChange) -> Iterator[str]:
+    matched, scale = model_change.matched, model_change.scale
+    if matched is None or scale is None:
+        yield "no pass mark: verdicts have no score (no order, no grades, no probabilities of two)"
+        return
+    if isinstance(matched, NotEstimable):
+        yield f"{scale.name}: not known: {matched.reason}"
+        return
+    old, new, nearest = model_change.old.judge, model_change.new.judge, matched.nearest
+    unit = f"{matched.old_rate:.3f} pass at {scale.old_mark}"
+    yield f"{scale.name}: of {len(scale.trials):,} trials {unit} of {old}"
+    rate = f"{scale.word(nearest.mark)} keeps it best, with {nearest.rate:.3f}"
+    if matched.lowest is None or matched.highest is None:
+        yield f"of {new} {rate}; every mark is told from the old rate"
+    else:
+        lowest, highest = scale.word(matched.lowest), scale.word(matched.highest)
+        ends = f"{lowest} alone" if lowest == highest else f"{lowest} to {highest}"
+        yield f"of {new} {rate}; not told from the old rate: {ends} (95% over clusters)"
+    if (now := matched.at_old) is not None:
+        yield (
+            f"at {scale.old_mark} of {new} {now.rate:.3f} pass now: {now.change:+.3f} "
+            f"[{now.ends[0]:+.3f}, {now.ends[1]:+.3f}]"
+        )
+    yield _answer_words(model_change, matched, scale)
+    lost = int(matched.not_kept.sum())
+    moved = matched.fewest.lost + matched.fewest.gained
+    whose = "no mark in that range" if matched.lowest is not None else "that mark does not"
+    yield (
+        f"cannot be kept: the side of {lost:,} trials, which {whose} keeps; at any mark {moved:,} "
+        f"or more change sides (fewest at {scale.word(matched.fewest.mark)})"
+    )
+
+
+def _answer_words(model_change: ModelChange, matched: KeptMark, scale: ScoredTrials) -> str:
+    """Whether the rate is kept, and what would decide it."""
+    within = model_change.within
+    if matched.answer == "kept":
+        (low, high), mark = matched.nearest.ends, scale.word(matched.nearest.mark)
+        return f"kept: at {mark} the rate moves by {low:+.3f} to {high:+.3f}"
+    if matched.answer == "not kept":
+        return f"cannot be kept: every mark is more than {within:g} from the old rate (95%)"
+    needed = matched.clusters_to_decide(within)
+    items = {both.old.trial.item for both in scale.trials}
+    unit = "items" if len(items) == matched.clusters else "clusters"
+    would = "" if needed is None else f"; about {needed:,} {unit} like these would settle it"
+    return (
+        f"undecided: a fit, plus or minus {matched.nearest.half_width:.3f}, where {within:g} is "
+        f"asked for{would}"
+    )
+
+
+MOVED: Final = "moved"
+_NO_VERDICT: Final = "no verdict"
+
+
+def tables(model_change: ModelChange) -> Iterator[Table]:
+    """Measures of both, verdicts that moved, marks, and the items that no mark keeps."""
+    yield _measures(model_change)
+    yield _moved(model_change)
+    if isinstance(model_change.matched, KeptMark) and model_change.scale is not None:
+        yield _marks(model_change.scale, model_change.matched)
+        yield _not_kept(model_change.scale, model_change.matched)
+
+
+def _measures(model_change: ModelChange) -> Table:
+    rows = tuple(
+        (
+            word_of(change.measure),
+            *change.first_and_own,
+            change.difference,
+            change.ends,
+            f"{change.pair.p:.3g}",
+            change.verdict or "not told apart",
+        )
+        for change in model_change.measures.changes
+    )
+    return Table(
+        "measures",
+        "of both; change and interval over whole clusters, p by Holm over all lines",
+        ("measure", "old", "new", "change", "95% clustered", "p", "verdict"),
+        rows,
+    )
+
+
+def _moved(model_change: ModelChange) -> Table:
+    design = model_change.old.design
+    words = [FAIL, PASS] if design.criteria else [*design.labels]
+    seen = {word for pair in model_change.moves for word in pair if word is not None}
+    words = [*words, *sorted(seen - {*words})]
+    missing: list[str | None] = [None] if any(None in pair for pair in model_change.moves) else []
+    columns = [*words, *missing]
+
+    def row(old: str | None) -> tuple[Value, ...]:
+        counts = [model_change.moves[old, new] for new in columns]
+        total = sum(counts)
+        return (old or _NO_VERDICT, *counts, counts[columns.index(old)] / total)
+
+    what = (
+        "slots" if design.pairwise else "sides of the old mark" if design.criteria else "verdicts"
+    )
+    return Table(
+        MOVED,
+        f"trials by the old verdict (lines) and the new one (columns); {what}",
+        ("old", *(word or _NO_VERDICT for word in columns), "kept"),
+        tuple(row(old) for old in columns if any(model_change.moves[old, new] for new in columns)),
+    )
+
+
+def _marks(scale: ScoredTrials, matched: KeptMark) -> Table:
+    """The marks of a scale of labels; of other scores those that the sentences name."""
+    named = {rate.mark: rate for rate in (matched.nearest, matched.fewest)}
+    shown = matched.marks or [named[mark] for mark in sorted(named)]
+    return Table(
+        "marks",
+        f"of the new judge, beside the old pass rate of {matched.old_rate:.3f}",
+        ("mark", "passes", "change", "95% clustered", "pass to fail", "fail to pass"),
+        tuple(
+            (
+                scale.word(rate.mark),
+                rate.rate,
+                rate.change,
+                rate.ends,
+                rate.lost,
+                rate.gained,
+            )
+            for rate in shown
+        ),
+    )
+
+
+def _not_kept(scale: ScoredTrials, matched: KeptMark) -> Table:
+    rows = tuple(
+        (
+            both.old.trial.id,
+            PASS if passed else FAIL,
+            FAIL if passed else PASS,
+            scale.word(score),
+        )
+        for both, passed, score, lost in zip(
+            scale.trials, scale.passed, scale.scores, matched.not_kept.tolist(), strict=True
+        )
+        if lost
+    )
+    return Table(
+        "not-kept",
+        f"trials whose side no such mark keeps: {len(rows)} of {len(scale.trials)}",
+        ("trial", "old", "new", "new score"),
+        rows,
+    )
+
 
 SCHEMA: Final = "judgesense/migration/1"
 _MOST_LINES: Final = 10  # of a table on the screen

@@ -14,9 +14,13 @@ from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.spec import FREE, JudgeSpec
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.place import Place
-from pytest_judgesense.questions.report.panel.ballots import Ballots, ballots_of
 from pytest_judgesense.questions.report.panel.panel_answer import PanelAnswer
-from pytest_judgesense.questions.report.panel.votes import JudgePanel, VotePrice
+from pytest_judgesense.questions.report.panel.votes import (
+    Ballots,
+    JudgePanel,
+    VotePrice,
+    ballots_of,
+)
 from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.labelled_texts import ids_by_text, matched

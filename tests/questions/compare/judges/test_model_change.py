@@ -12,10 +12,12 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.shared import place_on_scale
-from pytest_judgesense.questions.compare.judges.comparison import CompareJudgesAnswer
+from pytest_judgesense.questions.compare.judges.comparison import (
+    CompareJudgesAnswer,
+    sentences,
+    tables,
+)
 from pytest_judgesense.questions.compare.judges.model_change import ModelChange, grade_at
-from pytest_judgesense.questions.compare.judges.tables import tables
-from pytest_judgesense.questions.compare.judges.words import sentences
 from pytest_judgesense.questions.compare.variants import against_the_first
 from pytest_judgesense.stats.kept_mark import KeptMark
 from pytest_judgesense.trial import Design, Judgment

@@ -38,7 +38,7 @@ def test_it_answers_as_the_command_does(
     assert text() == path.read_text(encoding="utf-8")
     table = answer.to_dataframe()
     assert table["prompt"].tolist() == ["two"]
-    assert table["value_of_first"].tolist() == [answer.changes[0].changes[0].values[0]]
+    assert table["value_of_first"].tolist() == [answer.changes[0].changes[0].first_and_own[0]]
 
 
 def test_its_plan_asks_nothing(prompts: tuple[Path, Path]) -> None:

@@ -29,15 +29,15 @@ def fields_taken(form: SuiteForm, path: Path) -> frozenset[str] | None:
     Those of all its templates, whichever a preset chooses, so that an item has one id. ``None`` for
     all: some function may take any. To miss one of its fields would be to miss an edit of it.
     """
-    taken: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
     for template in form.templates:
-        taken = taken.union(placeholders(template.text), placeholders(template.system or ""))
+        shown = shown.union(placeholders(template.text), placeholders(template.system or ""))
     of_functions = () if is_built_in(path) else _fields_of_functions(project_file(path))
     for fields in of_functions:
         if fields is None:
             return None
-        taken |= fields
-    return taken
+        shown |= fields
+    return shown
 
 
 def _fields_of_functions(project: Path | None) -> Iterator[frozenset[str] | None]:

@@ -8,9 +8,9 @@ is spread over the next 100 sessions and over three boldnesses k::
     W_t = 1 - t / 100 + 1/100 sum over j <= t of the mean over k of prod over s = j..t of e_k(p_s)
     e_k(p) = k p^(k - 1),   k = .15, .35, .6
 
-Each e_k has the mean 1 under a uniform p, so W is a martingale that begins at 1 and never is below
-0: whenever anybody looks, and however often, it ever reaches 20 with a chance of at most 1/20
-(Ville). Since when is another question, of likelihood (`change_point`). After 100 sessions the
+Each e_k has the mean 1 under a uniform p, so W is such a wealth as `stats.wealth` describes:
+whenever anybody looks, and however often, it ever reaches 20 with a chance of at most 1/20. Since
+when is another question, of likelihood (`change_point`). After 100 sessions the
 stake is spent: bets begin anew, with the level for the next 100.
 
 By Student's p that is an alarm once ranks confirm it (`stats.night_ranks`), in that session or a
@@ -43,7 +43,6 @@ A loss is a small share throughout: of a measure of which less is better, take t
 References:
     V. Vovk, I. Nouretdinov, A. Gammerman (2003), Testing exchangeability on-line, ICML, 768-775
     (conformal p-values, the bets); V. Vovk, R. Wang (2021), Annals of Statistics 49, 1736-1754.
-    J. Ville (1939), Etude critique de la notion de collectif, ch. 5 (the inequality).
     A. N. Shiryaev (1963), Theory of Probability 8, 22-46 (the sum over beginnings).
     R. L. Brown, J. Durbin, J. M. Evans (1975), JRSS B 37, 149-192 (recursive residuals).
     W. G. Cochran (1950), Biometrika 37, 256-266 (the test of totals against clusters).
@@ -60,8 +59,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, stdtr
 
 from pytest_judgesense.stats.night_ranks import CONFIRMED, block_p, deciding_block
+from pytest_judgesense.stats.wealth import WealthAlarm, first_step, mixed
 
-ALARM: Final = 20.0  # of the wealth: 1 over the level
+_ALARM: Final = WealthAlarm(1 / 20)  # of each hundred sessions
+ALARM: Final = _ALARM.wealth
 BETS: Final = 100  # sessions over which the stake is spread
 WAIT: Final = 5  # earlier sessions before the first bet on Student's p
 BOLDNESS: Final = (0.15, 0.35, 0.6)
@@ -170,21 +171,22 @@ def wealth(p: ArrayLike) -> _Floats:
     """
     values = np.asarray(p, dtype=np.float64)
     rich = np.ones_like(values)
+    # Of each boldness, the sum over those who began so far.
     products = np.zeros((*values.shape[:-1], len(BOLDNESS)))
     for t in range(1, values.shape[-1]):
         place = (t - 1) % BETS + 1
         if place == 1:
             products = np.zeros_like(products)
         products = np.minimum(_bets(values[..., t]) * (products + 1), _MOST)
-        rich[..., t] = np.minimum(1 - place / BETS + products.mean(axis=-1) / BETS, _MOST)
+        rich[..., t] = np.minimum(1 - place / BETS + mixed(products, axis=-1) / BETS, _MOST)
     return rich
 
 
 def _bets(p: _Floats) -> _Floats:
     """What each boldness multiplies by; 1 where nobody bets."""
     k = np.asarray(BOLDNESS)
-    at = np.maximum(np.asarray(p)[..., None], _LEAST_P)
-    return np.where(np.isnan(at), 1.0, k * at ** (k - 1))
+    bounded = np.maximum(np.asarray(p)[..., None], _LEAST_P)
+    return np.where(np.isnan(bounded), 1.0, k * bounded ** (k - 1))
 
 
 class Drift(NamedTuple):
@@ -208,7 +210,7 @@ class Drift(NamedTuple):
     @property
     def unconfirmed(self) -> bool:
         """Whether the wealth has been enough for an alarm that no ranks have confirmed."""
-        return self.alarm is None and self.most >= ALARM
+        return self.alarm is None and bool(_ALARM.reached(self.most))
 
 
 def drift_of(p: ArrayLike, shares: ArrayLike, *, confirm: bool, seed: int = 0) -> Drift:
@@ -224,10 +226,9 @@ def drift_of(p: ArrayLike, shares: ArrayLike, *, confirm: bool, seed: int = 0) -
     if not rich.size:
         return Drift(1.0, 1.0)
     most = most_so_far(rich)
-    alarms = np.flatnonzero(confirmed(rich, shares, seed) if confirm else most >= ALARM)
-    if not alarms.size:
+    alarm = first_step(confirmed(rich, shares, seed) if confirm else _ALARM.reached(most))
+    if alarm is None:
         return Drift(float(rich[-1]), float(most[-1]))
-    alarm = int(alarms[0])
     return Drift(
         float(rich[-1]),
         float(most[alarm]),
@@ -257,7 +258,7 @@ def confirmed(rich: _Floats, shares: ArrayLike, seed: int = 0) -> NDArray[np.boo
     Returns:
         The same shape.
     """
-    alarms: NDArray[np.bool_] = np.atleast_2d(most_so_far(rich) >= ALARM)
+    alarms: NDArray[np.bool_] = np.atleast_2d(_ALARM.reached(most_so_far(rich)))
     of_history = np.atleast_2d(np.asarray(shares, dtype=np.float64))
     # Few histories of an unchanged judge reach it, and ranks take longer than bets.
     rows = alarms.any(axis=-1)

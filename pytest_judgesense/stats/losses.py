@@ -126,8 +126,8 @@ def correlation_of_slots(rate: float, correlation: float, bias: float = 0.0) -> 
         correlation: of these within a pair, from 0 to 1.
         bias: how far the share of the first slot lies above 1/2, below 1/2.
     """
-    taken = 2 * bias
-    again = (1 - taken) ** 2 * (1 - correlation) * rate * (1 - rate) + taken * (1 - taken) / 2
+    by_slot = 2 * bias
+    again = (1 - by_slot) ** 2 * (1 - correlation) * rate * (1 - rate) + by_slot * (1 - by_slot) / 2
     return max(0.0, 1 - again / (0.25 - bias**2))
 
 
@@ -208,11 +208,11 @@ def _judges(planned: PlannedComparison, part: float) -> tuple[_Judge, _Judge, fl
         shares = _quantiles(planned.share, planned.correlation)
         left = shares * (1 - part)
         return _Judge(shares, shares), _Judge(left, left), 0.0
-    taken = 1 - 2 * planned.share
+    by_slot = 1 - 2 * planned.share
     again = (1 - planned.correlation) * planned.share * (1 - planned.share)  # variance of a call
-    by_content = max(0.0, again - taken * (1 - taken) / 2) / (1 - taken) ** 2
+    by_content = max(0.0, again - by_slot * (1 - by_slot) / 2) / (1 - by_slot) ** 2
     # Where calls vary by less than slots that are taken by chance would, pairs are taken whole.
-    in_calls = min(taken, 2 * again / (1 - taken))
+    in_calls = min(by_slot, 2 * again / (1 - by_slot))
     named = _quantiles(0.5, max(0.0, 1 - 4 * by_content))
 
     def slots(left: float) -> _Judge:
@@ -220,7 +220,7 @@ def _judges(planned: PlannedComparison, part: float) -> tuple[_Judge, _Judge, fl
         return _Judge(1 - left * (1 - named), 1 - left * named)
 
     then, now = slots(1 - in_calls), slots((1 - in_calls) * (1 - part))
-    return then, now, 1 - (1 - taken) / (1 - in_calls)
+    return then, now, 1 - (1 - by_slot) / (1 - in_calls)
 
 
 def _drawn(

@@ -54,15 +54,15 @@ def order_of(shares: ArrayLike, since: int | None = None, seed: int = 0) -> Orde
         seed: of the random orders.
     """
     x = np.arcsin(np.sqrt(np.asarray(shares, dtype=np.float64)))
-    told: list[float | None] = [None, None]
+    telling: list[float | None] = [None, None]
     for last in _looks(x.size):
         first = (last - 1) // _HUNDRED * _HUNDRED
         loss = None if since is None or not first < since < last else since - first
         p_values = _p_values(x[first:last], loss, seed)
         for which, p in enumerate(p_values):
-            if told[which] is None and p <= LEVEL:
-                told[which] = p
-    return OrderFound(*told)
+            if telling[which] is None and p <= LEVEL:
+                telling[which] = p
+    return OrderFound(*telling)
 
 
 def _looks(sessions: int) -> list[int]:
@@ -79,11 +79,11 @@ def _p_values(x: _Floats, since: int | None, seed: int) -> tuple[float, float]:
     orders = np.concatenate(
         [rng.permuted(np.tile(part, (ORDERS, 1)), axis=1) for part in residuals], axis=1
     )
-    seen, drawn = _statistics(np.concatenate(residuals)), _statistics(orders)
+    observed, drawn = _statistics(np.concatenate(residuals)), _statistics(orders)
     # Sums of the same numbers in another order differ in their last digits.
     p = [
         (1 + int((among >= of_seen - 1e-12).sum())) / (ORDERS + 1)
-        for of_seen, among in zip(seen, drawn, strict=True)
+        for of_seen, among in zip(observed, drawn, strict=True)
     ]
     return p[0], p[1]
 

@@ -200,10 +200,12 @@ def _filled(line: _Line, texts: Texts) -> _Line:
     return part, text
 
 
-def _holders(trials: Sequence[SentTrial], held: Iterable[Iterable[_Held]]) -> dict[_Held, set[str]]:
+def _holders(
+    trials: Sequence[SentTrial], pieces: Iterable[Iterable[_Held]]
+) -> dict[_Held, set[str]]:
     """Of what the trials hold, the items that hold it."""
     holders: dict[_Held, set[str]] = {}
-    for trial, of_trial in zip(trials, held, strict=True):
+    for trial, of_trial in zip(trials, pieces, strict=True):
         for value in of_trial:
             holders.setdefault(value, set()).add(trial.item)
     return holders

@@ -51,6 +51,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.inputs import check_within
 from pytest_judgesense.stats.wealth import (
     WealthAlarm,
@@ -60,9 +61,8 @@ from pytest_judgesense.stats.wealth import (
     mixed,
 )
 
-_Floats: TypeAlias = NDArray[np.float64]
 # From a mean m to the wealth of betting that the mean is less, after each step.
-_Against: TypeAlias = Callable[[float], _Floats]
+_Against: TypeAlias = Callable[[float], Floats]
 
 BOLDNESS: Final = (0.1, 0.25, 0.5, 0.9)
 # Changes to bet on: with half the stake, a loss of half is called after 18 of them.
@@ -74,7 +74,7 @@ ALARM: Final = _ALARM.wealth
 _HALVINGS: Final = 12  # of the place of an end
 
 
-def wealth(changes: ArrayLike, stake: float = 1.0, mean: float = 0.0) -> _Floats:
+def wealth(changes: ArrayLike, stake: float = 1.0, mean: float = 0.0) -> Floats:
     """Wealth of betting on a loss, after each change; that on a gain is the one of ``-changes``.
 
     Args:
@@ -95,7 +95,7 @@ def wealth(changes: ArrayLike, stake: float = 1.0, mean: float = 0.0) -> _Floats
 
 def wealth_beyond(
     fresh: ArrayLike, anchors: ArrayLike, stake: float = 1.0, mean: float = 0.0
-) -> _Floats:
+) -> Floats:
     """Wealth of betting that fresh outputs lost more than anchors, after each step.
 
     That on a gain is the one of ``-fresh, -anchors``.
@@ -114,7 +114,7 @@ def wealth_beyond(
     starts, sizes = zip(*(_parts(series.shape[-1], steps) for series in (f, a)), strict=True)
     together = np.minimum(*sizes) / (1 + abs(mean))
 
-    def log(k: float) -> _Floats:
+    def log(k: float) -> Floats:
         bets, bets_of_anchors = (np.repeat(k * together / size, size) for size in sizes)
         lost = np.add.reduceat(log_growth(-bets, f - mean), starts[0], axis=-1)
         of_judge = np.add.reduceat(log_growth(bets_of_anchors, a), starts[1], axis=-1)
@@ -123,7 +123,7 @@ def wealth_beyond(
     return _of_half_the_stake([log(k) for k in BOLDNESS], stake)
 
 
-def in_steps(values: ArrayLike, steps: int) -> _Floats:
+def in_steps(values: ArrayLike, steps: int) -> Floats:
     """The means of so many consecutive parts, as even as they can be.
 
     Args:
@@ -144,13 +144,13 @@ def _parts(count: int, steps: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return starts[:-1], np.diff(starts)
 
 
-def _checked(changes: ArrayLike) -> _Floats:
+def _checked(changes: ArrayLike) -> Floats:
     c = np.asarray(changes, dtype=np.float64)
     check_within(c.ravel(), -1 - _ROUNDING, 1 + _ROUNDING)
     return c
 
 
-def _of_half_the_stake(logs: list[_Floats], stake: float) -> _Floats:
+def _of_half_the_stake(logs: list[Floats], stake: float) -> Floats:
     """Half the stake, spread over boldnesses of which the logarithms of the wealth are given."""
     return stake / 2 * mixed(np.exp(np.minimum(np.stack(logs), _MOST_LOG)))
 

@@ -58,6 +58,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, stdtr
 
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.night_ranks import CONFIRMED, block_p, deciding_block
 from pytest_judgesense.stats.wealth import WealthAlarm, first_step, mixed
 
@@ -72,10 +73,8 @@ _FLOOR: Final = math.sqrt(0.5)  # of a session's spread, in lost clusters
 _FINEST: Final = 12  # parts of a unit that totals may come in
 _EXACT: Final = 1e-9
 
-_Floats = NDArray[np.float64]
 
-
-def student_p(shares: ArrayLike, clusters: int) -> _Floats:
+def student_p(shares: ArrayLike, clusters: int) -> Floats:
     """Student's p-value of each session against those before it; see the module.
 
     Args:
@@ -108,11 +107,11 @@ def student_p(shares: ArrayLike, clusters: int) -> _Floats:
     return p
 
 
-def _arcsine(share: _Floats) -> _Floats:
+def _arcsine(share: Floats) -> Floats:
     return np.asarray(np.arcsin(np.sqrt(share)))
 
 
-def stratified_p(totals: ArrayLike, seed: int = 0) -> _Floats | None:
+def stratified_p(totals: ArrayLike, seed: int = 0) -> Floats | None:
     """Exact p-value of each session's total if no cluster has changed; see the module.
 
     Args:
@@ -129,11 +128,11 @@ def stratified_p(totals: ArrayLike, seed: int = 0) -> _Floats | None:
         return None
     sessions, clusters = whole.shape
     there = whole >= 0
-    smooth: _Floats = np.random.default_rng(seed).random((sessions,))
+    smooth: Floats = np.random.default_rng(seed).random((sessions,))
     p = np.full(sessions, np.nan)
     for t in range(1, sessions):
         least, total = 0, 0
-        chances: _Floats = np.ones(1)
+        chances: Floats = np.ones(1)
         for c in range(clusters):
             if not there[t, c]:
                 continue
@@ -150,7 +149,7 @@ def stratified_p(totals: ArrayLike, seed: int = 0) -> _Floats | None:
     return p
 
 
-def _whole_units(totals: _Floats) -> NDArray[np.int64] | None:
+def _whole_units(totals: Floats) -> NDArray[np.int64] | None:
     """Totals in the smallest parts that they come in; -1 for a missing one."""
     there = np.isfinite(totals)
     for parts in range(1, _FINEST + 1):
@@ -160,7 +159,7 @@ def _whole_units(totals: _Floats) -> NDArray[np.int64] | None:
     return None
 
 
-def wealth(p: ArrayLike) -> _Floats:
+def wealth(p: ArrayLike) -> Floats:
     """Wealth W_t of betting on a loss, after each session; see the module.
 
     Args:
@@ -182,7 +181,7 @@ def wealth(p: ArrayLike) -> _Floats:
     return rich
 
 
-def _bets(p: _Floats) -> _Floats:
+def _bets(p: Floats) -> Floats:
     """What each boldness multiplies by; 1 where nobody bets."""
     k = np.asarray(BOLDNESS)
     bounded = np.maximum(np.asarray(p)[..., None], _LEAST_P)
@@ -238,7 +237,7 @@ def drift_of(p: ArrayLike, shares: ArrayLike, *, confirm: bool, seed: int = 0) -
     )
 
 
-def most_so_far(rich: _Floats) -> _Floats:
+def most_so_far(rich: Floats) -> Floats:
     """The greatest wealth up to each session since bets began anew, shape (..., T)."""
     most = rich.copy()
     for first in range(1, rich.shape[-1], BETS):
@@ -247,7 +246,7 @@ def most_so_far(rich: _Floats) -> _Floats:
     return most
 
 
-def confirmed(rich: _Floats, shares: ArrayLike, seed: int = 0) -> NDArray[np.bool_]:
+def confirmed(rich: Floats, shares: ArrayLike, seed: int = 0) -> NDArray[np.bool_]:
     """Sessions up to which the wealth has reached `ALARM`, and whose ranks confirm it.
 
     Args:
@@ -362,7 +361,7 @@ class PlannedSessions:
 
     def found_after(
         self, loss: float, before: int, after: int, runs: int = 400, seed: int = 0
-    ) -> _Floats:
+    ) -> Floats:
         """Sessions that a loss takes to be found by Student's process, in simulated histories.
 
         Returns:

@@ -22,15 +22,15 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from pytest_judgesense.stats.arrays import Floats
 
 LOOKS: Final = (30, 50, 100)  # sessions of a hundred after which their order is looked at
 LEVEL: Final = 0.05 / (2 * len(LOOKS))  # of one statistic at one look
 ORDERS: Final = 999
 _HUNDRED: Final = 100
 _LEAST: Final = 1e-4  # of a spread, in arcsines: halves without any are alike
-
-_Floats = NDArray[np.float64]
 
 
 class OrderFound(NamedTuple):
@@ -71,7 +71,7 @@ def _looks(sessions: int) -> list[int]:
     return [first + look for first in hundreds for look in LOOKS if first + look <= sessions]
 
 
-def _p_values(x: _Floats, since: int | None, seed: int) -> tuple[float, float]:
+def _p_values(x: Floats, since: int | None, seed: int) -> tuple[float, float]:
     """Shares of the orders, the one that was seen among them, with as great a statistic."""
     parts = [x] if since is None else [x[:since], x[since:]]
     residuals = [part - part.mean() for part in parts]
@@ -88,7 +88,7 @@ def _p_values(x: _Floats, since: int | None, seed: int) -> tuple[float, float]:
     return p[0], p[1]
 
 
-def _statistics(x: _Floats) -> tuple[_Floats, _Floats]:
+def _statistics(x: Floats) -> tuple[Floats, Floats]:
     """Serial correlation r and change of the spread q, of the last axis."""
     centred = x - x.mean(axis=-1, keepdims=True)
     squares = np.maximum((centred**2).sum(axis=-1), _LEAST**2)
@@ -98,6 +98,6 @@ def _statistics(x: _Floats) -> tuple[_Floats, _Floats]:
     return serial, np.abs(np.log((first + _LEAST) / (second + _LEAST)))
 
 
-def _distance(x: _Floats) -> _Floats:
+def _distance(x: Floats) -> Floats:
     """Mean distance from the median, of the last axis."""
     return np.asarray(np.abs(x - np.median(x, axis=-1, keepdims=True)).mean(axis=-1))

@@ -67,6 +67,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.chances import beta_binomial
 from pytest_judgesense.stats.dirichlet import chances_above
 from pytest_judgesense.stats.wealth import MOST_LOST, WealthAlarm, log_wealth
@@ -77,7 +78,6 @@ EARLY: Final = 0.5  # of a tail, spent before the last look
 
 # From the share of the clusters that were asked, and a tail, to how much of it may be spent so far.
 Spending: TypeAlias = Callable[[float, float], float]
-_Floats: TypeAlias = NDArray[np.float64]
 
 _BOLD, _PRIOR_SPREAD = 1.6, 0.4
 _TINY: Final = 1e-9  # of rounding: 0.9 of 10 units is 9
@@ -111,7 +111,7 @@ def drawn_order(strata: Sequence[Hashable], seed: int) -> list[int]:
     return [position for _, position in sorted(placed)]
 
 
-def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -> _Floats:
+def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -> Floats:
     """Logarithm of the wealth of betting that all scores sum to more than 0, after each cluster.
 
     Args:
@@ -141,7 +141,7 @@ def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -
     return np.where(is_certain, np.inf, log_wealth(bets, x - mean))
 
 
-def _sums_before(scores: _Floats) -> _Floats:
+def _sums_before(scores: Floats) -> Floats:
     """The sum of the scores before each, along the last axis."""
     sums = np.zeros_like(scores)
     sums[..., 1:] = np.cumsum(scores, axis=-1)[..., :-1]
@@ -212,7 +212,7 @@ def look_tails(
         far = _FARTHEST * math.sqrt(t)
 
         def excess(
-            bound: float, places: _Floats, density: _Floats, step: float, left: float
+            bound: float, places: Floats, density: Floats, step: float, left: float
         ) -> float:
             return float(density @ ndtr((places - bound) / step)) - left
 

@@ -33,15 +33,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.stats.arrays import Floats
+
 # A step takes at most this share of the wealth, so that no outcome ruins a bettor.
 MOST_LOST: Final = 0.95
-
-_Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class WealthAlarm:
         return np.asarray(np.asarray(log_wealth) >= -math.log(self.level) - self.rounding)
 
 
-def log_growth(bets: ArrayLike, outcomes: ArrayLike) -> _Floats:
+def log_growth(bets: ArrayLike, outcomes: ArrayLike) -> Floats:
     """Logarithm of what each step multiplies by: ``1 + bet * outcome``, at least 1 - `MOST_LOST`.
 
     Args:
@@ -84,12 +84,12 @@ def log_growth(bets: ArrayLike, outcomes: ArrayLike) -> _Floats:
     return np.asarray(np.log1p(np.maximum(np.multiply(bets, outcomes), -MOST_LOST)))
 
 
-def log_wealth(bets: ArrayLike, outcomes: ArrayLike) -> _Floats:
+def log_wealth(bets: ArrayLike, outcomes: ArrayLike) -> Floats:
     """Logarithm of the wealth after each step, the last axis; see `log_growth`."""
     return np.asarray(np.cumsum(log_growth(bets, outcomes), axis=-1))
 
 
-def mixed(wealths: _Floats, axis: int = 0) -> _Floats:
+def mixed(wealths: Floats, axis: int = 0) -> Floats:
     """The wealth of a stake of 1 that is spread evenly over bettors.
 
     Args:

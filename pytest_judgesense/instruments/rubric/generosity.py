@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_judgesense.datasheets.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.estimate import compact, find_estimate, number_text
@@ -33,8 +32,6 @@ from pytest_judgesense.trial import is_number
 
 BESIDE: Final = "grades_beside_people"
 LEVELS: Final = "grades_by_level"
-
-_Floats = NDArray[np.float64]
 
 
 def on_scale(share: float, labels: Sequence[str]) -> float:

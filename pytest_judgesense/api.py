@@ -94,7 +94,7 @@ class MeasuredDatasheet(Datasheet):
     @property
     def estimates(self) -> tuple[Estimate, ...]:
         """All estimates of all judges, in the order of the datasheet."""
-        return tuple(one for judge in self.judges for one in judge.estimates)
+        return tuple(estimate for judge in self.judges for estimate in judge.estimates)
 
     @property
     def checks(self) -> tuple[CheckLine, ...]:
@@ -200,7 +200,7 @@ def measure(
     max_unparsed = _whole("max_unparsed", max_unparsed, least=0)
     return measure_all(
         _judges(_several("judge", judges), registry),
-        [_suite(one, registry) for one in _several("suite", suites)],
+        [_suite(suite, registry) for suite in _several("suite", suites)],
         _folder(cassettes),
         mode=mode,
         seed=seed,
@@ -244,16 +244,9 @@ def measure_all(
     limits, session = limits or SessionBudget(None, None, deadline=Deadline()), SessionCalls()
     parts, cells = [], []
 
-    def asked(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
+    def measurement_of(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
         with around(judge), ExitStack() as stack:
-            if mode == "replay":
-                paths = cassettes_in(folder, judge.slug, suite.recordings)
-            else:
-                live = mode == "live" and stack.enter_context(tempfile.TemporaryDirectory())
-                recordings = (Path(live) if live else folder) / judge.slug
-                paths = {name: recordings / f"{name}.jsonl" for name in suite.recordings}
-                for _, path in sorted(paths.items()):
-                    stack.enter_context(recording_alone(path, Recorder.here()))
+            paths = _cassette_paths(mode, folder, judge, suite, stack)
             asking = Asking(
                 trust=trust,
                 concurrency=concurrency,
@@ -276,108 +269,127 @@ def measure_all(
         for judge in judges:
             for suite in suites:
                 notices = lint_notices(suite_for_judge(suite, judge), registry)
-                one = asked(judge, suite, mode, loop)
-                one = replace(one.sound(), notices=(*notices, *one.notices))
-                checks = _checked(one, policy, registry)
-                parts.append(one.sheet.with_checks(checks))
-                cells.append(one.cell)
+                measurement = measurement_of(judge, suite, mode, loop)
+                measurement = replace(measurement.sound(), notices=(*notices, *measurement.notices))
+                checks = _checked(measurement, policy, registry)
+                parts.append(measurement.sheet.with_checks(checks))
+                cells.append(measurement.cell)
     sheet = sheet_of(parts, seed=seed, mode=mode, registry=registry)
-    known = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
-    return MeasuredDatasheet(**known, cells=tuple(cells), registry=registry)
+    contents = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
+    return MeasuredDatasheet(**contents, cells=tuple(cells), registry=registry)
 
 
-def _refuse_unknown(name: str, given: Any, valid: Sequence[str]) -> None:
-    if not isinstance(given, str) or given not in valid:
-        raise UsageError(f"{name} {given!r} is unknown", expected=f"one of {listed(valid)}")
+def _cassette_paths(
+    mode: Mode, folder: Path, judge: JudgeSpec, suite: Suite, stack: ExitStack
+) -> dict[str, Path]:
+    """The cassettes to read or to write, which nobody else writes as long as ``stack`` is open."""
+    if mode == "replay":
+        return cassettes_in(folder, judge.slug, suite.recordings)
+    live = mode == "live" and stack.enter_context(tempfile.TemporaryDirectory())
+    recordings = (Path(live) if live else folder) / judge.slug
+    paths = {name: recordings / f"{name}.jsonl" for name in suite.recordings}
+    for _, path in sorted(paths.items()):
+        stack.enter_context(recording_alone(path, Recorder.here()))
+    return paths
 
 
-def _whole(name: str, given: Any, least: int) -> int:
+def _refuse_unknown(name: str, choice: Any, valid: Sequence[str]) -> None:
+    if not isinstance(choice, str) or choice not in valid:
+        raise UsageError(f"{name} {choice!r} is unknown", expected=f"one of {listed(valid)}")
+
+
+def _whole(name: str, number: Any, least: int) -> int:
     """A whole number, of Python or of numpy."""
-    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= least:
-        return int(given)
+    if isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= least:
+        return int(number)
     raise UsageError(
-        f"{name} {_shown(given)} is wrong", expected=f"a whole number, at least {least}"
+        f"{name} {_shown(number)} is wrong", expected=f"a whole number, at least {least}"
     )
 
 
-def _folder(given: Any) -> Path:
-    if given is None:
+def _folder(folder: Any) -> Path:
+    if folder is None:
         return Path("cassettes")
     with UsageError.instead_of(
-        TypeError, f"cassettes {_shown(given)} is no folder", expected="a path, as str or Path"
+        TypeError, f"cassettes {_shown(folder)} is no folder", expected="a path, as str or Path"
     ):
-        return Path(given)
+        return Path(folder)
 
 
-def _shown(given: object) -> str:
-    return repr(given)[:_LONGEST_SHOWN]
+def _shown(argument: object) -> str:
+    return repr(argument)[:_LONGEST_SHOWN]
 
 
-def _several(name: str, given: Any) -> list[Any]:
-    if not isinstance(given, list | tuple):
-        return [given]
-    if not given:
+def _several(name: str, argument: Any) -> list[Any]:
+    if not isinstance(argument, list | tuple):
+        return [argument]
+    if not argument:
         raise UsageError(
-            f"there is no {name} to be measured", found=repr(given), expected=f"one {name} or more"
+            f"there is no {name} to be measured",
+            found=repr(argument),
+            expected=f"one {name} or more",
         )
-    return list(given)
+    return list(argument)
 
 
-def _suite(given: Any, registry: Registry) -> Suite:
-    if isinstance(given, Suite):
-        return given
-    if not isinstance(given, str | PathLike):
+def _suite(suite: Any, registry: Registry) -> Suite:
+    if isinstance(suite, Suite):
+        return suite
+    if not isinstance(suite, str | PathLike):
         raise UsageError(
             "this is no suite that can be measured",
-            found=_shown(given),
+            found=_shown(suite),
             expected="the name of a suite, the path of a suite file, a loaded suite, or a list of "
             "them",
         )
-    base, _, preset = str(given).partition("@")
+    base, _, preset = str(suite).partition("@")
     if (path := suite_file(base)) is None:
         raise unknown_name("suite", base, builtin_suites())
     return load_suite(path, preset or None, registry.forms)
 
 
-def _judges(given: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
+def _judges(judges: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]:
     declared = declared_judges(Path.cwd(), registry.providers)
-    found: dict[str, JudgeSpec] = {}
-    for one in given:
-        if isinstance(one, str):
-            (spec,) = resolve_judges([one], declared, {}, (), registry.providers)
+    specs: dict[str, JudgeSpec] = {}
+    for judge in judges:
+        if isinstance(judge, str):
+            (spec,) = resolve_judges([judge], declared, {}, (), registry.providers)
         else:
-            spec = _spec_of(one)
+            spec = _spec_of(judge)
             spec = in_project(spec, Path.cwd())
-        if spec.slug in found:
+        if spec.slug in specs:
             raise UsageError(
                 "two judges have one name", found=repr(spec.name), expected="every judge once"
             )
-        found[spec.slug] = spec
-    return list(found.values())
+        specs[spec.slug] = spec
+    return list(specs.values())
 
 
-def _spec_of(given: Any) -> JudgeSpec:
-    if isinstance(given, JudgeSpec):
-        return given
-    if isinstance(given, Judge):
-        return given.spec
-    name = str(getattr(given, "__name__", ""))
-    if not callable(given) or not name.isidentifier():
+def _spec_of(judge: Any) -> JudgeSpec:
+    if isinstance(judge, JudgeSpec):
+        return judge
+    if isinstance(judge, Judge):
+        return judge.spec
+    name = str(getattr(judge, "__name__", ""))
+    if not callable(judge) or not name.isidentifier():
         raise UsageError(
             "this is no judge that can be measured",
-            found=_shown(given),
+            found=_shown(judge),
             expected="a name, provider:model, a function, or a Judge",
             remedy='give it a name: measure(Judge("NAME", function), ...)',
         )
     from pytest_judgesense.judges.judge_table import declared_judge
 
-    return declared_judge(name, given)
+    return declared_judge(name, judge)
 
 
 def _checked(of: Measurement, policy: Policy, registry: Registry) -> Iterator[CheckLine]:
     """The suite's checks against fixed bars, with the outcomes of one judge."""
     declared = of.suite.checks
-    checks = (declare_check(one.name, (), dict(one.arguments), registry) for one in declared)
+    checks = (
+        declare_check(declaration.name, (), dict(declaration.arguments), registry)
+        for declaration in declared
+    )
     for check in told_apart(checks):
         if check.kind.earlier or check.kind.compares:
             continue

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -253,13 +252,10 @@ def measure(
     inquiry.finish()
     proof = proof_of(inquiry, plan.trials, loop, asking)
     plan.note_stop(end.stop, inquiry)
-    trials = plan.of(end.stop)
-    usages, settings = inquiry.usage_and_settings(trials)
-    judgments = inquiry.recorded_judgments(trials, usages)
+    evidence = _evidence_of(inquiry, plan.of(end.stop))
+    judgments, recorded, spans = evidence.judgments, evidence.recorded, evidence.spans
     cell = cell_of(judge.name, inquiry.suite, judgments, seed, asking.registry)
     estimates, fault = _estimate(cell, end.stop, plan.trials)
-    served, recorded = inquiry.served(trials), inquiry.recorded(trials)
-    spans = inquiry.spans(trials)
     return Measurement(
         judge=judge,
         suite=inquiry.suite,
@@ -267,18 +263,14 @@ def measure(
         cell=cell,
         estimates=estimates,
         calls=_calls(plan, judgments, inquiry.answers),
-        served=tuple(sorted(set().union(*served.values()))),
+        served=tuple(sorted(set().union(*evidence.served.values()))),
         recorded=span_of(span for span, _ in spans),
         oldest=min(spans)[-1] if spans else None,
         cassettes=tuple(cassettes.values()),
         seed=seed,
         notices=(
             *inquiry.notices,
-            *chain(*(changed_within(model, by_name) for model, by_name in served.items())),
-            *failure_lines(judgments),
-            *spent_lines(judgments),
-            *contradicted_lines(judgments),
-            *swallowed_lines(judgments, recorded),
+            *evidence.notices(),
             *_notices(plan, mode),
             *end.notices(plan.suite.name),
             *asking.registry.notices(cell),
@@ -287,11 +279,49 @@ def measure(
         ),
         asked=inquiry.made,
         registry=asking.registry,
-        prompts=_prompts(judge, inquiry.suite, trials, recorded),
+        prompts=_prompts(judge, inquiry.suite, plan.of(end.stop), recorded),
         requests={id_: requests_of(exchanges) for id_, exchanges in recorded.items()},
-        settings=settings,
+        settings=evidence.settings,
         stop=end.stop,
         error=fault or proof.error,
+    )
+
+
+class _Evidence(NamedTuple):
+    """What an inquiry holds of the trials that count, once it has finished.
+
+    Attributes:
+        judgments: one for each trial, in their order.
+        settings: of a Python judge, as its requests show them.
+        served: number of replies by requested model and by the model that they name.
+        recorded: by trial, the exchanges of a Python judge.
+        spans: when the first and the last answer of each cassette were recorded, with its file.
+    """
+
+    judgments: tuple[Judgment, ...]
+    settings: Mapping[str, Any]
+    served: Mapping[str, Mapping[str, int]]
+    recorded: Mapping[str, Sequence[Exchange]]
+    spans: Sequence[tuple[tuple[str, str], Path]]
+
+    def notices(self) -> Iterator[str]:
+        """What a reader of the datasheet must know about models and replies."""
+        for model, by_name in self.served.items():
+            yield from changed_within(model, by_name)
+        yield from failure_lines(self.judgments)
+        yield from spent_lines(self.judgments)
+        yield from contradicted_lines(self.judgments)
+        yield from swallowed_lines(self.judgments, self.recorded)
+
+
+def _evidence_of(inquiry: Inquiry, trials: Sequence[Trial]) -> _Evidence:
+    usages, settings = inquiry.usage_and_settings(trials)
+    return _Evidence(
+        judgments=inquiry.recorded_judgments(trials, usages),
+        settings=settings,
+        served=inquiry.served(trials),
+        recorded=inquiry.recorded(trials),
+        spans=inquiry.spans(trials),
     )
 
 

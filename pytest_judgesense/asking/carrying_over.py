@@ -222,21 +222,21 @@ class _Given:
         self._parameters: dict[tuple[str, ...] | None, None] = {}
 
     def keys_of_recorded(self, recorded: RecordedTrial) -> _Keys:
-        setting, given = setting_of(recorded.id), _given_to_function(self._judge, recorded)
-        if given is None or not setting:
+        setting, arguments = setting_of(recorded.id), _given_to_function(self._judge, recorded)
+        if arguments is None or not setting:
             return []
-        self._parameters[given.names] = None
+        self._parameters[arguments.names] = None
         # Of a recorded call the function is not run to be proved: it has to be the same one.
         function = recorded.exchanges[0].request.url if recorded.is_of_calls else ""
-        return [(setting, function, given)]
+        return [(setting, function, arguments)]
 
     def keys_of(self, trial: Trial, free: FreeTrials) -> Iterator[_Keys]:
         calls, setting = self._calls(trial), setting_of(trial.id)
         for names in self._parameters:
             requests = [call_with(self._judge, call, names) for call in calls]
-            given = Given.in_calls(requests)
-            yield [(setting, "", given)]
-            yield [(setting, requests[0].url, given)]
+            arguments = Given.in_calls(requests)
+            yield [(setting, "", arguments)]
+            yield [(setting, requests[0].url, arguments)]
 
     def is_same(self, trial: Trial, recorded: RecordedTrial) -> bool:
         return True
@@ -244,10 +244,10 @@ class _Given:
 
 def is_given_otherwise(judge: JudgeSpec, calls: Sequence[Call], recorded: RecordedTrial) -> bool:
     """Whether a function was given something else than by these calls, where that is recorded."""
-    given = _given_to_function(judge, recorded)
-    if given is None:
+    arguments = _given_to_function(judge, recorded)
+    if arguments is None:
         return False
-    return given != Given.in_calls([call_with(judge, call, given.names) for call in calls])
+    return arguments != Given.in_calls([call_with(judge, call, arguments.names) for call in calls])
 
 
 def _given_to_function(judge: JudgeSpec, recorded: RecordedTrial) -> Given | None:

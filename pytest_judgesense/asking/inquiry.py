@@ -243,12 +243,15 @@ class Inquiry:
 
         One in the process answers some trials, to the same return, and others have made requests.
         """
-        made = self.made
+        requests_made = self.made
         cassettes = [
             tape for tape in self.cassettes.values() if isinstance(tape, RecordingCassette)
         ]
         unasked = {
-            id_: same for tape in cassettes for id_, same in tape.unasked.items() if id_ not in made
+            id_: same
+            for tape in cassettes
+            for id_, same in tape.unasked.items()
+            if id_ not in requests_made
         }
         if not unasked:
             return
@@ -594,7 +597,7 @@ async def ask_all(
     if not isinstance(cassette, ReplayingCassette):
         asking.trust.refuse_suite(suite)
     concurrency = judge.concurrency or asking.concurrency
-    others = ReadingOf(rereading or Rereading(), judge, suite, cassette, trials)
+    other_readings = ReadingOf(rereading or Rereading(), judge, suite, cassette, trials)
     async with open_client(
         judge,
         cassette,
@@ -603,14 +606,14 @@ async def ask_all(
         skills=asking.registry.skills,
         trust=asking.trust,
         suite=suite,
-        reads_otherwise=others.is_other,
+        reads_otherwise=other_readings.is_other,
     ) as client:
         if isinstance(client, ReplayingClient) and judge.provider != "callable":
             return _replayed(client, judge, suite, trials, cassette, asking)
         messages, calls = renderer(suite, judge), calls_of(suite, judge)
         questions = [_Question(trial, messages(trial), partial(calls, trial)) for trial in trials]
         first = first or FirstReplies()
-        asked = _Asked(client, judge, suite, cassette, before, first, tell, others)
+        asked = _Asked(client, judge, suite, cassette, before, first, tell, other_readings)
         asked.learn_failures(questions)
         with nullcontext() if judge.by_return else _intercepting(cassette):
             # The judge's throttle limits concurrent calls. As many again may wait for a retry; more

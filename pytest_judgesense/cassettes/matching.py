@@ -228,12 +228,12 @@ def texts_of_prompt(request: RecordedRequest) -> frozenset[str]:
 
 def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
-        for key, held in value.items():
+        for key, member in value.items():
             if key not in ("role", "type"):
-                yield from _texts(held, f"{name}.{key}")
+                yield from _texts(member, f"{name}.{key}")
     elif isinstance(value, list):
-        for held in value:
-            yield from _texts(held, name)
+        for member in value:
+            yield from _texts(member, name)
     elif isinstance(value, str):
         yield name, value
 

@@ -32,21 +32,21 @@ def as_then(then: Sequence[Check], now: Sequence[Check]) -> tuple[list[Check], l
         All checks of ``now``, comparisons with the smaller margin of both; and the comparisons of
         ``then`` that are there no more.
     """
-    held, dropped = [*now], []
+    checks, dropped = [*now], []
     for check in then:
         if not check.kind.regression:
             continue
-        places = [place for place, other in enumerate(held) if _are_alike(check, other)]
+        places = [place for place, other in enumerate(checks) if _are_alike(check, other)]
         if not places:
             dropped.append(check)
-        elif min(held[place].bars[MARGIN] for place in places) > check.bars[MARGIN]:
-            held[places[0]] = replace(held[places[0]], bars=check.bars)
-    return held, dropped
+        elif min(checks[place].bars[MARGIN] for place in places) > check.bars[MARGIN]:
+            checks[places[0]] = replace(checks[places[0]], bars=check.bars)
+    return checks, dropped
 
 
-def _alike(check: Check, others: Sequence[Check]) -> list[Check]:
-    """Those of ``others`` that hold the same quantity."""
-    return [other for other in others if _are_alike(check, other)]
+def _alike(check: Check, checks: Sequence[Check]) -> list[Check]:
+    """Those of ``checks`` that hold the same quantity."""
+    return [other for other in checks if _are_alike(check, other)]
 
 
 def _are_alike(check: Check, other: Check) -> bool:

@@ -331,9 +331,9 @@ def losses_of(
     lost, gained = (
         sum(
             unit not in units and not all(answered(side.by_id[trial]) for trial in unit)
-            for unit in others
+            for unit in other_units
         )
-        for units, others, side in (
+        for units, other_units, side in (
             (now, again, new),
             (before, [u for u in now if all(trial in old.by_id for trial in u)], old),
         )

@@ -220,18 +220,18 @@ def _named_by_command(event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
             yield os.path.join(folder, value)  # noqa: PTH118
 
 
-def _words(given: Any) -> list[str]:
+def _words(command: Any) -> list[str]:
     """The words of a command, which may be a text; also of one that is run by a shell."""
-    if isinstance(given, str | bytes):
-        return _split(os.fsdecode(given))
-    words = _texts(given)
+    if isinstance(command, str | bytes):
+        return _split(os.fsdecode(command))
+    words = _texts(command)
     of_shell = len(words) > 2 and os.path.basename(words[0]) in _SHELLS  # noqa: PTH119
     is_text = of_shell and _WITH_COMMAND.fullmatch(words[1])
     return [*words, *_split(words[2])] if is_text else words
 
 
-def _texts(given: Iterable[Any]) -> list[str]:
-    return [os.fsdecode(each) for each in given if isinstance(each, str | bytes | os.PathLike)]
+def _texts(arguments: Iterable[Any]) -> list[str]:
+    return [os.fsdecode(each) for each in arguments if isinstance(each, str | bytes | os.PathLike)]
 
 
 def _split(command: str) -> list[str]:

@@ -211,11 +211,11 @@ def _key(judge: JudgeSpec) -> tuple[str, str]:
 # --- processes ------------------------------------------------------------------------------------
 
 
-def _program(given: Any) -> str:
+def _program(program: Any) -> str:
     """The name of a program; its arguments may hold secrets."""
-    if not isinstance(given, str | bytes | os.PathLike):
+    if not isinstance(program, str | bytes | os.PathLike):
         return "a program"
-    return Path(os.fsdecode(given)).name
+    return Path(os.fsdecode(program)).name
 
 
 def _watch_workers(note: Callable[[str], None]) -> None:

@@ -120,12 +120,12 @@ def _read(root: Path, arguments: tuple[str, ...]) -> list[str]:
 
 
 def _environment(root: Path) -> dict[str, str]:
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith("GIT_") or name.startswith(_KEPT)
     }
-    return kept | {
+    return inherited | {
         # The repository is at the root, or there is none.
         "GIT_CEILING_DIRECTORIES": str(root.parent),
         # A clone that leaves objects out would fetch them. Versions that know no other way find

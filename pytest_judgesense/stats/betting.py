@@ -8,8 +8,9 @@ on a loss, and half, likewise, on a gain (-c)::
 
     L_n = 1/2 mean over k of prod (1 - k c_i),   G_n = 1/2 mean over k of prod (1 + k c_i)
 
-L + G begins at 1, and ever reaches 40 with a chance of at most 1/40 (Ville), whenever and however
-often one looks. A loss is called where L alone reaches 40, a gain where G does, and stays called.
+L + G begins at 1 and is such a wealth as `stats.wealth` describes: it ever reaches 40 with a chance
+of at most 1/40, whenever and however often one looks. A loss is called where L alone reaches 40, a
+gain where G does, and stays called.
 
 The boldnesses are fixed beforehand, so no change that is for the better ever raises L, and the
 wealth in the end does not depend on the order. Bets that follow what was seen (the `wealth` of
@@ -43,29 +44,37 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.inputs import check_within
+from pytest_judgesense.stats.wealth import (
+    WealthAlarm,
+    first_step,
+    log_growth,
+    log_wealth,
+    mixed,
+)
 
-_Floats: TypeAlias = NDArray[np.float64]
 # From a mean m to the wealth of betting that the mean is less, after each step.
-_Against: TypeAlias = Callable[[float], _Floats]
+_Against: TypeAlias = Callable[[float], Floats]
 
-ALARM: Final = 40.0  # of a wealth: 1 over the level of a process
 BOLDNESS: Final = (0.1, 0.25, 0.5, 0.9)
 # Changes to bet on: with half the stake, a loss of half is called after 18 of them.
 FEWEST: Final = 18
 _MOST_LOG: Final = 500.0  # of a wealth, so that none overflows
 _ROUNDING: Final = 1e-12
+_ALARM: Final = WealthAlarm(1 / 40, _ROUNDING)  # of each process
+ALARM: Final = _ALARM.wealth
 _HALVINGS: Final = 12  # of the place of an end
 
 
-def wealth(changes: ArrayLike, stake: float = 1.0, mean: float = 0.0) -> _Floats:
+def wealth(changes: ArrayLike, stake: float = 1.0, mean: float = 0.0) -> Floats:
     """Wealth of betting on a loss, after each change; that on a gain is the one of ``-changes``.
 
     Args:
@@ -81,12 +90,12 @@ def wealth(changes: ArrayLike, stake: float = 1.0, mean: float = 0.0) -> _Floats
     """
     c = _checked(changes)
     bets = np.asarray(BOLDNESS) / (1 + abs(mean))
-    return _mixed((np.cumsum(np.log1p(-k * (c - mean)), axis=-1) for k in bets), stake)
+    return _of_half_the_stake([log_wealth(-k, c - mean) for k in bets], stake)
 
 
 def wealth_beyond(
     fresh: ArrayLike, anchors: ArrayLike, stake: float = 1.0, mean: float = 0.0
-) -> _Floats:
+) -> Floats:
     """Wealth of betting that fresh outputs lost more than anchors, after each step.
 
     That on a gain is the one of ``-fresh, -anchors``.
@@ -105,16 +114,16 @@ def wealth_beyond(
     starts, sizes = zip(*(_parts(series.shape[-1], steps) for series in (f, a)), strict=True)
     together = np.minimum(*sizes) / (1 + abs(mean))
 
-    def log(k: float) -> _Floats:
+    def log(k: float) -> Floats:
         bets, bets_of_anchors = (np.repeat(k * together / size, size) for size in sizes)
-        lost = np.add.reduceat(np.log1p(-bets * (f - mean)), starts[0], axis=-1)
-        of_judge = np.add.reduceat(np.log1p(bets_of_anchors * a), starts[1], axis=-1)
+        lost = np.add.reduceat(log_growth(-bets, f - mean), starts[0], axis=-1)
+        of_judge = np.add.reduceat(log_growth(bets_of_anchors, a), starts[1], axis=-1)
         return np.asarray(np.cumsum(lost + of_judge, axis=-1))
 
-    return _mixed(map(log, BOLDNESS), stake)
+    return _of_half_the_stake([log(k) for k in BOLDNESS], stake)
 
 
-def in_steps(values: ArrayLike, steps: int) -> _Floats:
+def in_steps(values: ArrayLike, steps: int) -> Floats:
     """The means of so many consecutive parts, as even as they can be.
 
     Args:
@@ -135,21 +144,21 @@ def _parts(count: int, steps: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return starts[:-1], np.diff(starts)
 
 
-def _checked(changes: ArrayLike) -> _Floats:
+def _checked(changes: ArrayLike) -> Floats:
     c = np.asarray(changes, dtype=np.float64)
     check_within(c.ravel(), -1 - _ROUNDING, 1 + _ROUNDING)
     return c
 
 
-def _mixed(logs: Iterable[_Floats], stake: float) -> _Floats:
-    rich = [np.exp(np.minimum(log, _MOST_LOG)) for log in logs]
-    return np.asarray(stake / 2 / len(rich) * sum(rich))
+def _of_half_the_stake(logs: list[Floats], stake: float) -> Floats:
+    """Half the stake, spread over boldnesses of which the logarithms of the wealth are given."""
+    return stake / 2 * mixed(np.exp(np.minimum(np.stack(logs), _MOST_LOG)))
 
 
 def called_at(rich: ArrayLike) -> int | None:
     """After how many steps a wealth, shape (n,), first reached `ALARM`; ``None`` for never."""
-    reached = np.flatnonzero(np.asarray(rich) >= ALARM * (1 - _ROUNDING))
-    return int(reached[0]) + 1 if reached.size else None
+    step = first_step(_ALARM.reached(rich))
+    return None if step is None else step + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,14 +148,14 @@ class Contrast:
     @property
     def counts(self) -> tuple[int, int]:
         """How often the turned verdict was said, without the changes and with them."""
-        without, made = self.answers[::2], self.answers[1::2]
-        return without.count(self.turned.label), made.count(self.turned.label)
+        without, with_changes = self.answers[::2], self.answers[1::2]
+        return without.count(self.turned.label), with_changes.count(self.turned.label)
 
     @property
     def turned_with(self) -> int:
         """How many of the eight answers with the changes are turned."""
-        _, said = self.counts
-        return said if self.turned.is_gained else AFRESH - said
+        _, turned_verdicts = self.counts
+        return turned_verdicts if self.turned.is_gained else AFRESH - turned_verdicts
 
     @property
     def p(self) -> float:
@@ -435,8 +435,8 @@ class CauseSearch:
         is_due = probability >= HOLDS and self._left >= CONTRAST_CALLS
         if len(self.turns) == _TESTS_OF_TURN or not (is_due or is_last):
             return self
-        before, made = tuple(range(change)), tuple(range(change + 1))
-        return replace(self, turns=(*self.turns, Contrast(self._turned, before, made)))
+        before, with_change = tuple(range(change)), tuple(range(change + 1))
+        return replace(self, turns=(*self.turns, Contrast(self._turned, before, with_change)))
 
     def _learn_contrast(self, verdict: Hashable) -> CauseSearch:
         """The search after a verdict on the contrast that goes on."""
@@ -451,7 +451,7 @@ class CauseSearch:
     def _end_turn(self, turn: Contrast) -> CauseSearch:
         """The search after a contrast of the likeliest change: bisecting before it, or again."""
         change = len(turn.without)
-        placed = ((change + place % 2, (said,)) for place, said in enumerate(turn.answers))
+        placed = ((change + place % 2, (verdict,)) for place, verdict in enumerate(turn.answers))
         stage = self.stages[0].with_placed(*placed)
         if not self.is_confirmed:
             return replace(self, stages=(stage,))
@@ -547,14 +547,16 @@ class CauseSearch:
         return False if self.stages[1].posterior()[0] <= 1 - HOLDS else None
 
     def _curve(self) -> tuple[CurvePoint, ...]:
-        asked, counts = Counter[int](), Counter[int]()
+        calls, counts = Counter[int](), Counter[int]()
         turned = self._turned.label
         for answer in self.answers:
-            made = len(answer.hybrid)
-            if answer.hybrid == tuple(range(made)):
-                asked[made] += 1
-                counts[made] += answer.verdict == turned
-        return tuple(CurvePoint(made, counts[made], asked[made]) for made in sorted(asked))
+            changes = len(answer.hybrid)
+            if answer.hybrid == tuple(range(changes)):
+                calls[changes] += 1
+                counts[changes] += answer.verdict == turned
+        return tuple(
+            CurvePoint(changes, counts[changes], calls[changes]) for changes in sorted(calls)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,15 +54,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, betaln, gammaln, ndtri, stdtrit
 
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.dirichlet import chances_above
-
-_Floats: TypeAlias = NDArray[np.float64]
 
 CAUGHT: Final = 0.8
 _REPLACED: Final = 1 / 20
@@ -130,8 +129,8 @@ class ClusterCounts(NamedTuple):
     and how many of each kind a recording has, shape (recordings, kinds).
     """
 
-    sums: _Floats
-    sizes: _Floats
+    sums: Floats
+    sizes: Floats
     counts: NDArray[np.int64]
 
 
@@ -158,7 +157,7 @@ def simulated(
 
 
 def _recordings(
-    chances_of: Callable[[int], _Floats],
+    chances_of: Callable[[int], Floats],
     sizes: ArrayLike,
     recordings: int,
     rng: np.random.Generator,
@@ -179,7 +178,7 @@ def _recordings(
     )
 
 
-def beta_binomial(share: float, rho: float, size: int) -> _Floats:
+def beta_binomial(share: float, rho: float, size: int) -> Floats:
     """Probabilities of 0 to ``size`` units that count."""
     hits = np.arange(size + 1)
     if share <= 0 or share >= 1:  # a truth of 0 or 1 knows no exception
@@ -197,7 +196,7 @@ def missed(gate: ShareBar, recordings: ClusterCounts) -> NDArray[np.bool_]:
     short = gate.misses(shares, shares)
     against = recordings.sizes - recordings.sums
 
-    def chances(floor: float, sums: _Floats, which: NDArray[np.intp]) -> _Floats:
+    def chances(floor: float, sums: Floats, which: NDArray[np.intp]) -> Floats:
         counts = recordings.counts[which]
         return chances_above(floor, sums, recordings.sizes, counts, gate.level, gate.each)
 
@@ -236,7 +235,7 @@ def chance_after_whole(
     room = 1 - share if gate.folded else share
     failing = min(1.0, drop / room) if room > 0 else 1.0
 
-    def chances_of(size: int) -> _Floats:
+    def chances_of(size: int) -> Floats:
         whole = np.arange(size + 1) == (size if gate.folded else 0)
         return np.asarray((1 - failing) * beta_binomial(share, rho, size) + failing * whole)
 

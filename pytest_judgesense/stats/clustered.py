@@ -77,6 +77,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, ndtri, stdtrit
 
 from pytest_judgesense.estimate import Clustered, Ends
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, random_groups, share_bounds
 from pytest_judgesense.stats.inputs import (
     LEVEL,
@@ -92,7 +93,6 @@ from pytest_judgesense.stats.inputs import (
 
 _Ends: TypeAlias = tuple[float, float]
 
-_Vector: TypeAlias = NDArray[np.float64]
 
 # From columns of units to a number, NaN where it is undefined; with ``counts`` the units are
 # unlike, and so often is each of them there: it may be never.
@@ -320,7 +320,7 @@ def clustered_statistic(
     if constant and count < FEWEST_FOR_SKEW:
         return None
 
-    def in_z(values: _Vector) -> _Vector:
+    def in_z(values: Floats) -> Floats:
         place = 2 * (values - least) / (most - least) - 1
         return np.asarray(np.arctanh(np.clip(place, _LEAST_PLACE - 1, 1 - _LEAST_PLACE)))
 
@@ -347,7 +347,7 @@ def clustered_statistic(
     return clustered_by("jackknife-z", ends, clusters=count)
 
 
-def _jackknifed(whole: float, left_out: _Vector, *, biased: bool = False) -> tuple[float, float]:
+def _jackknifed(whole: float, left_out: Floats, *, biased: bool = False) -> tuple[float, float]:
     """Center and standard error of the delete-one jackknife; if ``biased``, without its bias."""
     parts = left_out.size
     away = left_out - left_out.mean()
@@ -357,7 +357,7 @@ def _jackknifed(whole: float, left_out: _Vector, *, biased: bool = False) -> tup
 
 def _left_out(
     statistic: Statistic, columns: Sequence[NDArray[Any]], codes: NDArray[np.intp], count: int
-) -> tuple[float, _Vector] | None:
+) -> tuple[float, Floats] | None:
     """The statistic of all units, and of those without each cluster, or each group of many.
 
     ``None`` where one of them is not finite.
@@ -382,7 +382,7 @@ def _left_out(
     return (whole, np.array(without_each)) if np.isfinite([whole, *without_each]).all() else None
 
 
-def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> _Ends:
+def _gamma_ends(sums: Floats, sizes: Floats, most: float, coverage: float) -> _Ends:
     """The one-sided bounds of the gamma pivot (see the module)."""
     count = sums.size
     unseen = min(most, (1 + 5 / count) * float((sums / sizes).max()))
@@ -399,7 +399,7 @@ def _gamma_ends(sums: _Vector, sizes: _Vector, most: float, coverage: float) -> 
     return lower, min(most, mean * shape / quantile)
 
 
-def _gamma_shape(sums: _Vector, sizes: _Vector, coverage: float) -> tuple[float, float]:
+def _gamma_shape(sums: Floats, sizes: Floats, coverage: float) -> tuple[float, float]:
     # Rounded once, as in `_mean_variance`.
     count, units = sums.size, math.fsum(sizes)
     mean = math.fsum(sums) / units
@@ -416,7 +416,7 @@ def _mean_variance(residuals: NDArray[np.float64], codes: NDArray[np.intp], coun
     return count / (count - 1) * math.fsum(totals * totals) / residuals.size**2
 
 
-def _linearised(vector: _Vector, codes: NDArray[np.intp], count: int) -> tuple[float, float, float]:
+def _linearised(vector: Floats, codes: NDArray[np.intp], count: int) -> tuple[float, float, float]:
     """Mean, variance of it, and design effect; a variance of 0 where all values are one."""
     n = vector.size
     mean = float(vector.mean())

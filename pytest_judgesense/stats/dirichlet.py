@@ -74,13 +74,14 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from pytest_judgesense.estimate import Clustered, Ends
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.inputs import LEVEL
 
 PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
@@ -99,8 +100,6 @@ _BLOCK: Final = 1_000_000  # complex numbers held at a time
 # The most clusters that are drawn one by one, and the number of groups for more of them.
 _MOST_DRAWN, _GROUPS = 4 * _BLOCK // _FEWEST_DRAWS, 2000
 
-_Floats: TypeAlias = NDArray[np.float64]
-
 
 def shape_of_cluster(clusters: int, level: float) -> float:
     """The shape a of a cluster's weight (see the module), for a one-sided bound at ``level``."""
@@ -108,7 +107,7 @@ def shape_of_cluster(clusters: int, level: float) -> float:
     return ratio**2
 
 
-def shapes_of_share(clusters: int, level: float, each: ArrayLike) -> tuple[_Floats, _Floats]:
+def shapes_of_share(clusters: int, level: float, each: ArrayLike) -> tuple[Floats, Floats]:
     """The shapes a and w of the weights that bound a share (see the module).
 
     Args:
@@ -116,12 +115,12 @@ def shapes_of_share(clusters: int, level: float, each: ArrayLike) -> tuple[_Floa
         level: of the one-sided bound.
         each: mean number of unlike units of a cluster, of any shape; a and w have the same shape.
     """
-    single: _Floats = np.clip(3 - 2 * np.asarray(each, dtype=np.float64), 0, 1)
+    single: Floats = np.clip(3 - 2 * np.asarray(each, dtype=np.float64), 0, 1)
     shape = shape_of_cluster(clusters, level)
     return shape + (1 - shape) * single, PSEUDO_WEIGHT + (1 - PSEUDO_WEIGHT) * single
 
 
-def unseen_size(sizes: _Floats, counts: _Floats | float = 1.0) -> _Floats:
+def unseen_size(sizes: Floats, counts: Floats | float = 1.0) -> Floats:
     """The size m_0 of a pseudo-cluster (see the module).
 
     Args:
@@ -129,24 +128,24 @@ def unseen_size(sizes: _Floats, counts: _Floats | float = 1.0) -> _Floats:
         counts: how many clusters have each size.
     """
     units = (sizes * counts).sum(axis=-1)
-    added: _Floats = (sizes * sizes * counts).sum(axis=-1) / units
+    added: Floats = (sizes * sizes * counts).sum(axis=-1) / units
     return added
 
 
-def unseen_parts(parts: _Floats) -> _Floats:
+def unseen_parts(parts: Floats) -> Floats:
     """The units of each kind in a pseudo-cluster: those of the cluster of a unit drawn by chance.
 
     Args:
         parts: units of each kind in each cluster, shape (clusters, kinds).
     """
     sizes = parts.sum(axis=1)
-    mean: _Floats = sizes @ parts / sizes.sum()
+    mean: Floats = sizes @ parts / sizes.sum()
     return mean
 
 
 def share_bounds(
-    sums: _Floats,
-    sizes: _Floats,
+    sums: Floats,
+    sizes: Floats,
     levels: tuple[float, ...],
     each: float | None = None,
     times: float = 1.0,
@@ -169,7 +168,7 @@ def share_bounds(
     return [(1 - high, 1 - low) for low, high in _bounds(misses, levels, each)]
 
 
-def share_tail(share: float, sums: _Floats, sizes: _Floats, each: float | None = None) -> float:
+def share_tail(share: float, sums: Floats, sizes: Floats, each: float | None = None) -> float:
     """The least tail beyond a lower bound that reaches ``share``; 1/2 where none does.
 
     It is the one-sided p-value of the share lying at or below ``share``. For the other arguments
@@ -229,7 +228,7 @@ def chances_above(
     counts: ArrayLike,
     level: float,
     each: float | None = None,
-) -> _Floats:
+) -> Floats:
     """``P(R > share)`` of many recordings: a lower bound at ``level`` clears a share if this
     probability is at least the level. No quantile is needed.
 
@@ -287,9 +286,7 @@ def random_groups(codes: NDArray[np.intp], clusters: int, groups: int) -> NDArra
 
 # A table takes up to 32 MB; those of two levels are in use together.
 @lru_cache(maxsize=4)
-def drawn_weights(
-    clusters: int, level: float, pseudo: tuple[float, ...]
-) -> tuple[_Floats, _Floats]:
+def drawn_weights(clusters: int, level: float, pseudo: tuple[float, ...]) -> tuple[Floats, Floats]:
     """Draws of the weights of clusters and of pseudo-clusters, the same at every call.
 
     Args:
@@ -348,7 +345,7 @@ def drawn_interval(
     )
 
 
-def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:
+def _quantiles(s: Floats, m: Floats, a: Floats, levels: Floats) -> Floats:
     """Where ``P(R > x)`` is the level, by row."""
     most = (s / m).max(axis=1)
     total = a.sum(axis=1)
@@ -386,7 +383,7 @@ def _quantiles(s: _Floats, m: _Floats, a: _Floats, levels: _Floats) -> _Floats:
     return np.asarray(x)
 
 
-def _saddle_point(d: _Floats, a: _Floats) -> _Floats:
+def _saddle_point(d: Floats, a: Floats) -> Floats:
     """The saddle point of ``exp(C(s)) / s`` as a share of ``1 / min d``, by row: ``C'(s) s = 1``.
 
     Any point between 0 and 1 gives the same integral; a close one needs the fewest nodes.
@@ -403,7 +400,7 @@ def _saddle_point(d: _Floats, a: _Floats) -> _Floats:
     return low + width / 2
 
 
-def _tail(d: _Floats, a: _Floats, point: _Floats) -> tuple[_Floats, Callable[[_Floats], _Floats]]:
+def _tail(d: Floats, a: Floats, point: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     """``P(sum of g_i d_i > 0)`` by row; and from m its derivative by x, if ``d_i = s_i - x m_i``.
 
     A path may go through any point between 0 and 1 (see `_saddle_point`).
@@ -425,14 +422,14 @@ def _tail(d: _Floats, a: _Floats, point: _Floats) -> tuple[_Floats, Callable[[_F
     density = np.exp(-power) * sigma * (bend * sinh + 1j * cosh) * (_STEP / math.pi)
     chance = 1 + (density / u).imag.sum(axis=1)
 
-    def slope(m: _Floats) -> _Floats:
+    def slope(m: Floats) -> Floats:
         inverse = _weighed(real / squared, a * m) - 1j * _weighed(imag / squared, a * m)
         return np.asarray(-(density * inverse).imag.sum(axis=1))
 
     return chance, slope
 
 
-def _weighed(values: _Floats, weights: _Floats) -> _Floats:
+def _weighed(values: Floats, weights: Floats) -> Floats:
     """Sums over kinds by row and node: shapes (rows, nodes, kinds) and (rows, kinds)."""
     return (values @ weights[:, :, None])[:, :, 0]
 

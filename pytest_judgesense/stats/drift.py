@@ -8,9 +8,9 @@ is spread over the next 100 sessions and over three boldnesses k::
     W_t = 1 - t / 100 + 1/100 sum over j <= t of the mean over k of prod over s = j..t of e_k(p_s)
     e_k(p) = k p^(k - 1),   k = .15, .35, .6
 
-Each e_k has the mean 1 under a uniform p, so W is a martingale that begins at 1 and never is below
-0: whenever anybody looks, and however often, it ever reaches 20 with a chance of at most 1/20
-(Ville). Since when is another question, of likelihood (`change_point`). After 100 sessions the
+Each e_k has the mean 1 under a uniform p, so W is such a wealth as `stats.wealth` describes:
+whenever anybody looks, and however often, it ever reaches 20 with a chance of at most 1/20. Since
+when is another question, of likelihood (`change_point`). After 100 sessions the
 stake is spent: bets begin anew, with the level for the next 100.
 
 By Student's p that is an alarm once ranks confirm it (`stats.night_order`), in that session or a
@@ -43,7 +43,6 @@ A loss is a small share throughout: of a measure of which less is better, take t
 References:
     V. Vovk, I. Nouretdinov, A. Gammerman (2003), Testing exchangeability on-line, ICML, 768-775
     (conformal p-values, the bets); V. Vovk, R. Wang (2021), Annals of Statistics 49, 1736-1754.
-    J. Ville (1939), Etude critique de la notion de collectif, ch. 5 (the inequality).
     A. N. Shiryaev (1963), Theory of Probability 8, 22-46 (the sum over beginnings).
     R. L. Brown, J. Durbin, J. M. Evans (1975), JRSS B 37, 149-192 (recursive residuals).
     W. G. Cochran (1950), Biometrika 37, 256-266 (the test of totals against clusters).
@@ -59,9 +58,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, stdtr
 
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.night_order import CONFIRMED, block_p, deciding_block
+from pytest_judgesense.stats.wealth import WealthAlarm, first_step, mixed
 
-ALARM: Final = 20.0  # of the wealth: 1 over the level
+_ALARM: Final = WealthAlarm(1 / 20)  # of each hundred sessions
+ALARM: Final = _ALARM.wealth
 BETS: Final = 100  # sessions over which the stake is spread
 WAIT: Final = 5  # earlier sessions before the first bet on Student's p
 BOLDNESS: Final = (0.15, 0.35, 0.6)
@@ -71,10 +73,8 @@ _FLOOR: Final = math.sqrt(0.5)  # of a session's spread, in lost clusters
 _FINEST: Final = 12  # parts of a unit that totals may come in
 _EXACT: Final = 1e-9
 
-_Floats = NDArray[np.float64]
 
-
-def student_p(shares: ArrayLike, clusters: int) -> _Floats:
+def student_p(shares: ArrayLike, clusters: int) -> Floats:
     """Student's p-value of each session against those before it; see the module.
 
     Args:
@@ -107,11 +107,11 @@ def student_p(shares: ArrayLike, clusters: int) -> _Floats:
     return p
 
 
-def _arcsine(share: _Floats) -> _Floats:
+def _arcsine(share: Floats) -> Floats:
     return np.asarray(np.arcsin(np.sqrt(share)))
 
 
-def stratified_p(totals: ArrayLike, seed: int = 0) -> _Floats | None:
+def stratified_p(totals: ArrayLike, seed: int = 0) -> Floats | None:
     """Exact p-value of each session's total if no cluster has changed; see the module.
 
     Args:
@@ -128,11 +128,11 @@ def stratified_p(totals: ArrayLike, seed: int = 0) -> _Floats | None:
         return None
     sessions, clusters = whole.shape
     there = whole >= 0
-    smooth: _Floats = np.random.default_rng(seed).random((sessions,))
+    smooth: Floats = np.random.default_rng(seed).random((sessions,))
     p = np.full(sessions, np.nan)
     for t in range(1, sessions):
         least, total = 0, 0
-        chances: _Floats = np.ones(1)
+        chances: Floats = np.ones(1)
         for c in range(clusters):
             if not there[t, c]:
                 continue
@@ -149,7 +149,7 @@ def stratified_p(totals: ArrayLike, seed: int = 0) -> _Floats | None:
     return p
 
 
-def _whole_units(totals: _Floats) -> NDArray[np.int64] | None:
+def _whole_units(totals: Floats) -> NDArray[np.int64] | None:
     """Totals in the smallest parts that they come in; -1 for a missing one."""
     there = np.isfinite(totals)
     for parts in range(1, _FINEST + 1):
@@ -159,7 +159,7 @@ def _whole_units(totals: _Floats) -> NDArray[np.int64] | None:
     return None
 
 
-def wealth(p: ArrayLike) -> _Floats:
+def wealth(p: ArrayLike) -> Floats:
     """Wealth W_t of betting on a loss, after each session; see the module.
 
     Args:
@@ -170,21 +170,22 @@ def wealth(p: ArrayLike) -> _Floats:
     """
     values = np.asarray(p, dtype=np.float64)
     rich = np.ones_like(values)
+    # Of each boldness, the sum over those who began so far.
     products = np.zeros((*values.shape[:-1], len(BOLDNESS)))
     for t in range(1, values.shape[-1]):
         place = (t - 1) % BETS + 1
         if place == 1:
             products = np.zeros_like(products)
         products = np.minimum(_bets(values[..., t]) * (products + 1), _MOST)
-        rich[..., t] = np.minimum(1 - place / BETS + products.mean(axis=-1) / BETS, _MOST)
+        rich[..., t] = np.minimum(1 - place / BETS + mixed(products, axis=-1) / BETS, _MOST)
     return rich
 
 
-def _bets(p: _Floats) -> _Floats:
+def _bets(p: Floats) -> Floats:
     """What each boldness multiplies by; 1 where nobody bets."""
     k = np.asarray(BOLDNESS)
-    at = np.maximum(np.asarray(p)[..., None], _LEAST_P)
-    return np.where(np.isnan(at), 1.0, k * at ** (k - 1))
+    bounded = np.maximum(np.asarray(p)[..., None], _LEAST_P)
+    return np.where(np.isnan(bounded), 1.0, k * bounded ** (k - 1))
 
 
 class Drift(NamedTuple):
@@ -208,7 +209,7 @@ class Drift(NamedTuple):
     @property
     def unconfirmed(self) -> bool:
         """Whether the wealth has been enough for an alarm that no ranks have confirmed."""
-        return self.alarm is None and self.most >= ALARM
+        return self.alarm is None and bool(_ALARM.reached(self.most))
 
 
 def drift_of(p: ArrayLike, shares: ArrayLike, *, confirm: bool, seed: int = 0) -> Drift:
@@ -224,10 +225,9 @@ def drift_of(p: ArrayLike, shares: ArrayLike, *, confirm: bool, seed: int = 0) -
     if not rich.size:
         return Drift(1.0, 1.0)
     most = most_so_far(rich)
-    alarms = np.flatnonzero(confirmed(rich, shares, seed) if confirm else most >= ALARM)
-    if not alarms.size:
+    alarm = first_step(confirmed(rich, shares, seed) if confirm else _ALARM.reached(most))
+    if alarm is None:
         return Drift(float(rich[-1]), float(most[-1]))
-    alarm = int(alarms[0])
     return Drift(
         float(rich[-1]),
         float(most[alarm]),
@@ -237,7 +237,7 @@ def drift_of(p: ArrayLike, shares: ArrayLike, *, confirm: bool, seed: int = 0) -
     )
 
 
-def most_so_far(rich: _Floats) -> _Floats:
+def most_so_far(rich: Floats) -> Floats:
     """The greatest wealth up to each session since bets began anew, shape (..., T)."""
     most = rich.copy()
     for first in range(1, rich.shape[-1], BETS):
@@ -246,7 +246,7 @@ def most_so_far(rich: _Floats) -> _Floats:
     return most
 
 
-def confirmed(rich: _Floats, shares: ArrayLike, seed: int = 0) -> NDArray[np.bool_]:
+def confirmed(rich: Floats, shares: ArrayLike, seed: int = 0) -> NDArray[np.bool_]:
     """Sessions up to which the wealth has reached `ALARM`, and whose ranks confirm it.
 
     Args:
@@ -257,7 +257,7 @@ def confirmed(rich: _Floats, shares: ArrayLike, seed: int = 0) -> NDArray[np.boo
     Returns:
         The same shape.
     """
-    alarms: NDArray[np.bool_] = np.atleast_2d(most_so_far(rich) >= ALARM)
+    alarms: NDArray[np.bool_] = np.atleast_2d(_ALARM.reached(most_so_far(rich)))
     of_history = np.atleast_2d(np.asarray(shares, dtype=np.float64))
     # Few histories of an unchanged judge reach it, and ranks take longer than bets.
     rows = alarms.any(axis=-1)
@@ -361,7 +361,7 @@ class PlannedSessions:
 
     def found_after(
         self, loss: float, before: int, after: int, runs: int = 400, seed: int = 0
-    ) -> _Floats:
+    ) -> Floats:
         """Sessions that a loss takes to be found by Student's process, in simulated histories.
 
         Returns:

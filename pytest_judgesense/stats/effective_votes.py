@@ -49,6 +49,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import clustered_by
 from pytest_judgesense.stats.dirichlet import random_groups
 from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_codes
@@ -57,8 +58,6 @@ FEWEST: Final = 12  # clusters in which each judge errs
 _MOST_LEFT_OUT, _GROUPS = 1000, 200
 _ROUNDING: Final = 1e-9
 _NO_VARIANCE: Final = 1e-13  # of a unit and label; one reply of a thousand has 1e-6
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +75,13 @@ class EffectiveVotes:
 
     value: float
     correlation: float
-    pairs: _Floats
+    pairs: Floats
     counted: tuple[int, ...]
     units: int
     interval: Clustered | None
 
 
-def effective_votes(shares: _Floats, clusters: Clusters) -> EffectiveVotes | NotEstimable:
+def effective_votes(shares: Floats, clusters: Clusters) -> EffectiveVotes | NotEstimable:
     """The effective number of votes of judges who were asked the same units.
 
     Args:
@@ -136,7 +135,7 @@ def effective_votes(shares: _Floats, clusters: Clusters) -> EffectiveVotes | Not
     return EffectiveVotes(value, correlation, pairs, counted, array.shape[0], interval)
 
 
-def _clusters_apart(array: _Floats, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+def _clusters_apart(array: Floats, codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """In how many clusters each judge says something that is not what it usually says."""
     kinds = array if array.shape[2] > 1 else np.concatenate([array, 1 - array], axis=2)
     usual = kinds.mean(axis=0).argmax(axis=-1)
@@ -144,7 +143,7 @@ def _clusters_apart(array: _Floats, codes: NDArray[np.intp]) -> NDArray[np.intp]
     return np.array([np.unique(codes[of_judge < 1 - _ROUNDING]).size for of_judge in shares.T])
 
 
-def _correlations(array: _Floats, groups: NDArray[np.intp], parts: int) -> tuple[_Floats, _Floats]:
+def _correlations(array: Floats, groups: NDArray[np.intp], parts: int) -> tuple[Floats, Floats]:
     """Correlations of all judges, and without each part; NaN for judges that do not vary.
 
     Shapes (judges, judges) and (parts, judges, judges). From sums by part: nothing is counted
@@ -162,7 +161,7 @@ def _correlations(array: _Floats, groups: NDArray[np.intp], parts: int) -> tuple
     )
     total, product = sums.sum(axis=0), products.sum(axis=0)
 
-    def correlation(of_sums: _Floats, of_products: _Floats, n: _Floats) -> _Floats:
+    def correlation(of_sums: Floats, of_products: Floats, n: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             means = np.einsum("pjl,pml->pjm", of_sums, of_sums) / n[:, None, None]
             covariance = of_products - means
@@ -170,7 +169,7 @@ def _correlations(array: _Floats, groups: NDArray[np.intp], parts: int) -> tuple
             # Sums that are taken from one another leave some of their last digits.
             variances[variances <= _NO_VARIANCE * units * labels] = np.nan
             spread = np.sqrt(variances)
-            pairs: _Floats = covariance / (spread[:, :, None] * spread[:, None, :])
+            pairs: Floats = covariance / (spread[:, :, None] * spread[:, None, :])
         return np.clip(pairs, -1, 1)
 
     whole = correlation(total[None], product[None], np.array([float(units)]))[0]
@@ -178,14 +177,14 @@ def _correlations(array: _Floats, groups: NDArray[np.intp], parts: int) -> tuple
     return whole, left_out
 
 
-def _mean_pair(pairs: _Floats) -> _Floats:
+def _mean_pair(pairs: Floats) -> Floats:
     """The mean of what stands beside the diagonal, which is 1."""
     k = pairs.shape[-1]
-    mean: _Floats = (pairs.sum(axis=(-2, -1)) - k) / (k * (k - 1))
+    mean: Floats = (pairs.sum(axis=(-2, -1)) - k) / (k * (k - 1))
     return mean
 
 
-def _interval(value: float, logs: _Floats, clusters: int) -> Clustered:
+def _interval(value: float, logs: Floats, clusters: int) -> Clustered:
     parts = logs.size
     away = logs - logs.mean()
     error = math.sqrt((parts - 1) / parts * float(away @ away))

@@ -42,6 +42,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.stats.arrays import Flags, Floats
 from pytest_judgesense.stats.comparison import bounded_ends
 from pytest_judgesense.stats.inputs import (
     Clusters,
@@ -54,8 +55,6 @@ NOTHING: Final = math.inf  # the mark at which nothing passes
 
 MarkAnswer: TypeAlias = Literal["kept", "not kept", "undecided"]
 
-_Flags = NDArray[np.bool_]
-_Floats = NDArray[np.float64]
 _ROUNDING: Final = 1e-9
 
 
@@ -110,7 +109,7 @@ class KeptMark:
     old_rate: float
     lowest: float | None
     highest: float | None
-    not_kept: _Flags
+    not_kept: Flags
     fewest: MarkRate
     marks: tuple[MarkRate, ...]
     answer: MarkAnswer
@@ -185,7 +184,7 @@ def kept_mark(
 
 
 def _rate_at(
-    scores: _Floats, passed: _Floats, codes: NDArray[np.intp], clusters: int, mark: float
+    scores: Floats, passed: Floats, codes: NDArray[np.intp], clusters: int, mark: float
 ) -> MarkRate:
     """What passes at a mark."""
     new = (scores >= mark).astype(np.float64)

@@ -33,9 +33,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.dirichlet import (
     drawn_interval,
     drawn_units,
@@ -50,8 +50,6 @@ Ratings: TypeAlias = Sequence[Sequence[Hashable | None]]
 
 _AGREEMENT: Final = 0.5  # weight of the pseudo-cluster in which raters agree
 _DISAGREEMENT: Final = 0.4  # weight of that in which they do not
-
-_Floats: TypeAlias = NDArray[np.float64]
 
 
 class Alpha(NamedTuple):
@@ -132,7 +130,7 @@ def clustered_alpha(
 
 def _tables(
     units: Ratings, clusters: Clusters | None, scale: Scale, order: Sequence[Hashable]
-) -> tuple[_Floats, _Floats, _Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """Coincidences of labels in each cluster, the labels as numbers, and labels of each cluster.
 
     Clusters without a pair of labels are left out. Shapes (clusters, labels, labels), (labels,) and
@@ -169,7 +167,7 @@ def _tables(
 
 
 def _ends(
-    tables: _Floats, unseen: float, numbers: _Floats, scale: Scale, level: float
+    tables: Floats, unseen: float, numbers: Floats, scale: Scale, level: float
 ) -> tuple[float, float]:
     """One-sided bounds from the coincidences of what is weighted, shape (drawn, labels, labels)."""
     units, labels, _ = tables.shape
@@ -186,7 +184,7 @@ def _ends(
     return float(np.quantile(low, 1 - level)), float(np.quantile(high, level))
 
 
-def _alphas(tables: _Floats, numbers: _Floats, scale: Scale) -> _Floats:
+def _alphas(tables: Floats, numbers: Floats, scale: Scale) -> Floats:
     """Alpha of each table of coincidences, shape (labels, labels, tables); NaN where undefined."""
     totals = tables.sum(axis=0)  # tables are symmetric
     n = totals.sum(axis=0)

@@ -186,9 +186,9 @@ def _shrinkage(error: float, people: NDArray[np.int64]) -> float:
     return float(np.average(1 - 2 * wrong, weights=often))
 
 
-def _stretched(seen: float, shrinkage: float) -> float:
+def _stretched(share: float, shrinkage: float) -> float:
     """The rate whose distance to 1/2 was multiplied; infinite where nothing of it was left."""
-    away = seen - 0.5
+    away = share - 0.5
     if shrinkage <= 0.0:
         return 0.5 + (math.copysign(math.inf, away) if away else 0.0)
     return 0.5 + away / shrinkage

@@ -276,14 +276,14 @@ def _bounds(
     return max(0.0, 2 * low - 1), max(0.0, 2 * high - 1)
 
 
-def _share_differing(whole: _Codes, others: _Codes) -> NDArray[np.float64]:
+def _share_differing(whole: _Codes, halves: _Codes) -> NDArray[np.float64]:
     """By item the share of pairs of two replies that differ, one of either table.
 
     Of a table with itself no reply is paired with itself.
     """
-    differ = whole[:, :, None] != others[:, None, :]
-    paired = (whole != NO_REPLY)[:, :, None] & (others != NO_REPLY)[:, None, :]
-    if others is whole:
+    differ = whole[:, :, None] != halves[:, None, :]
+    paired = (whole != NO_REPLY)[:, :, None] & (halves != NO_REPLY)[:, None, :]
+    if halves is whole:
         paired &= ~np.eye(whole.shape[1], dtype=bool)
     share: NDArray[np.float64] = (differ & paired).sum(axis=(1, 2)) / paired.sum(axis=(1, 2))
     return share

@@ -43,13 +43,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, gammaln, ndtr, xlog1py, xlogy
 
+from pytest_judgesense.stats.arrays import Flags, Floats
 from pytest_judgesense.stats.chances import CAUGHT
 from pytest_judgesense.stats.comparison import EXACT_CLUSTERS
 from pytest_judgesense.stats.dirichlet import chances_above
 
-_Floats: TypeAlias = NDArray[np.float64]
 _Counts: TypeAlias = NDArray[np.int64]
-_Flags: TypeAlias = NDArray[np.bool_]
 
 # Of a judge of which nothing is known: the share of its answers that are right, and how alike those
 # to one item are.
@@ -126,8 +125,8 @@ def correlation_of_slots(rate: float, correlation: float, bias: float = 0.0) -> 
         correlation: of these within a pair, from 0 to 1.
         bias: how far the share of the first slot lies above 1/2, below 1/2.
     """
-    taken = 2 * bias
-    again = (1 - taken) ** 2 * (1 - correlation) * rate * (1 - rate) + taken * (1 - taken) / 2
+    by_slot = 2 * bias
+    again = (1 - by_slot) ** 2 * (1 - correlation) * rate * (1 - rate) + by_slot * (1 - by_slot) / 2
     return max(0.0, 1 - again / (0.25 - bias**2))
 
 
@@ -158,10 +157,10 @@ class _Judge(NamedTuple):
         chances: of a unit of the first half of a cluster; ``others``: of the other half.
     """
 
-    chances: _Floats
-    others: _Floats
+    chances: Floats
+    others: Floats
 
-    def counted(self, size: int, quantiles: _Counts, uniform: _Floats) -> _Counts:
+    def counted(self, size: int, quantiles: _Counts, uniform: Floats) -> _Counts:
         """How many units count of clusters of this size, by quantiles of their distribution."""
         first, second = _binomial(size - size // 2, self.chances), _binomial(size // 2, self.others)
         below = np.cumsum(_sums_of(first, second), axis=1)[:, :-1]
@@ -171,7 +170,7 @@ class _Judge(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _quantiles(share: float, correlation: float) -> _Floats:
+def _quantiles(share: float, correlation: float) -> Floats:
     """The shares of clusters that are alike in `_QUANTILES` equal parts."""
     middles = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
     if correlation < _NEARLY or share >= 1:
@@ -182,7 +181,7 @@ def _quantiles(share: float, correlation: float) -> _Floats:
     return np.asarray(betaincinv(share * prior, (1 - share) * prior, middles))
 
 
-def _binomial(size: int, chances: _Floats) -> _Floats:
+def _binomial(size: int, chances: Floats) -> Floats:
     """Probabilities of 0 to ``size`` by chance, shape (chances, size + 1)."""
     hits = np.arange(size + 1)
     ways = gammaln(size + 1) - gammaln(hits + 1) - gammaln(size - hits + 1)
@@ -190,7 +189,7 @@ def _binomial(size: int, chances: _Floats) -> _Floats:
     return np.asarray(np.exp(ways + xlogy(hits, chance) + xlog1py(size - hits, -chance)))
 
 
-def _sums_of(first: _Floats, second: _Floats) -> _Floats:
+def _sums_of(first: Floats, second: Floats) -> Floats:
     """Probabilities of the sum of two counts, by row."""
     summed = np.zeros((len(first), first.shape[1] + second.shape[1] - 1))
     for count in range(second.shape[1]):
@@ -208,11 +207,11 @@ def _judges(planned: PlannedComparison, part: float) -> tuple[_Judge, _Judge, fl
         shares = _quantiles(planned.share, planned.correlation)
         left = shares * (1 - part)
         return _Judge(shares, shares), _Judge(left, left), 0.0
-    taken = 1 - 2 * planned.share
+    by_slot = 1 - 2 * planned.share
     again = (1 - planned.correlation) * planned.share * (1 - planned.share)  # variance of a call
-    by_content = max(0.0, again - taken * (1 - taken) / 2) / (1 - taken) ** 2
+    by_content = max(0.0, again - by_slot * (1 - by_slot) / 2) / (1 - by_slot) ** 2
     # Where calls vary by less than slots that are taken by chance would, pairs are taken whole.
-    in_calls = min(taken, 2 * again / (1 - taken))
+    in_calls = min(by_slot, 2 * again / (1 - by_slot))
     named = _quantiles(0.5, max(0.0, 1 - 4 * by_content))
 
     def slots(left: float) -> _Judge:
@@ -220,7 +219,7 @@ def _judges(planned: PlannedComparison, part: float) -> tuple[_Judge, _Judge, fl
         return _Judge(1 - left * (1 - named), 1 - left * named)
 
     then, now = slots(1 - in_calls), slots((1 - in_calls) * (1 - part))
-    return then, now, 1 - (1 - taken) / (1 - in_calls)
+    return then, now, 1 - (1 - by_slot) / (1 - in_calls)
 
 
 def _drawn(
@@ -320,7 +319,7 @@ class _Change(NamedTuple):
         """The sum over the clusters of each session."""
         return np.asarray((self.counts * values).sum(axis=1))
 
-    def bound_above(self, least: float, tail: float, among: _Flags) -> _Flags:
+    def bound_above(self, least: float, tail: float, among: Flags) -> Flags:
         """In which sessions the lower bound of the mean, of this tail, lies above ``least``.
 
         Only those ``among`` are looked at, and of these such whose mean does.
@@ -335,7 +334,7 @@ class _Change(NamedTuple):
         return above
 
     @property
-    def tails(self) -> _Floats:
+    def tails(self) -> Floats:
         """The p-values of "nothing is lost" by swaps within clusters; see the module.
 
         Where they are surely above `_LEVEL` they are 1, and at most `_SURE` where they are so.
@@ -356,7 +355,7 @@ class _Change(NamedTuple):
         return bool((self.sizes == 1).all())
 
 
-def _swap_tails(counts: _Counts, sums: _Counts, *, alone: bool) -> _Floats:
+def _swap_tails(counts: _Counts, sums: _Counts, *, alone: bool) -> Floats:
     """Probability of a sum as large under random signs, as `stats.comparison` counts it.
 
     Args:
@@ -365,7 +364,7 @@ def _swap_tails(counts: _Counts, sums: _Counts, *, alone: bool) -> _Floats:
         alone: whether every cluster is one unit: mid-P, and at least the p-value of the score.
     """
     steps = np.arange(1, counts.shape[1] + 1)
-    normal: _Floats = ndtr(-sums / np.sqrt(counts @ steps**2))
+    normal: Floats = ndtr(-sums / np.sqrt(counts @ steps**2))
     most = int((counts @ steps).max())
     cosines = np.cos(np.outer(steps, 2 * np.pi * np.arange(most + 1) / (2 * most + 1)))
     size = np.exp(counts @ np.log(np.maximum(np.abs(cosines), _AT_LEAST)))
@@ -387,9 +386,9 @@ class _Findings(NamedTuple):
         unchanged: whether the margin is not lost, in the sessions that are asked about.
     """
 
-    worse: Callable[[float], _Flags]
-    better: Callable[[float], _Flags]
-    unchanged: Callable[[_Flags], _Flags]
+    worse: Callable[[float], Flags]
+    better: Callable[[float], Flags]
+    unchanged: Callable[[Flags], Flags]
 
 
 def _of_share(
@@ -526,17 +525,17 @@ class PlannedGate:
         return _uniform((self.seed, *of), rows, _draws(calls))
 
     @property
-    def _chances(self) -> _Floats:
+    def _chances(self) -> Floats:
         """With what chance the calls on a cluster are right, shape (clusters, sessions)."""
         quantiles = _quantiles(self.rate, self.correlation)
         place = self._drawn(len(self.clusters), _SHARES) * np.float32(quantiles.size)
         return np.asarray(quantiles[place.astype(np.intp)])
 
-    def _struck(self, part: float) -> _Flags:
+    def _struck(self, part: float) -> Flags:
         """Which clusters are lost whole."""
         return np.asarray(self._drawn(len(self.clusters), _STRUCK) < part)
 
-    def _asked(self, chances: _Floats, taken: _Floats | None, time: int) -> _Answers:
+    def _asked(self, chances: Floats, taken: Floats | None, time: int) -> _Answers:
         """A session's answers.
 
         Args:
@@ -605,7 +604,7 @@ class _Answers(NamedTuple):
     flips: _Counts
 
 
-def _by_holm(tests: Sequence[Callable[[float], _Flags]], size: int) -> list[_Flags]:
+def _by_holm(tests: Sequence[Callable[[float], Flags]], size: int) -> list[Flags]:
     """In which sessions each of the tests rejects, in a family of so many."""
     if not tests:
         return []

@@ -45,11 +45,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pytest_judgesense.stats.arrays import Codes, Floats
 from pytest_judgesense.stats.inputs import Clusters, NotEstimable, check_within, cluster_codes
 
 DRAWS: Final = 999
@@ -64,9 +65,6 @@ _HALF: Final = 0.5  # of a pseudo-unit
 _BLOCK: Final = 1 << 20  # counts drawn at a time: 8 MiB
 # Confidences are probabilities, kept in files to as many decimals.
 _DECIMALS: Final = 6
-
-_Floats: TypeAlias = NDArray[np.float64]
-_Codes: TypeAlias = NDArray[np.intp]
 
 
 class Answers(NamedTuple):
@@ -164,7 +162,7 @@ def mixture_fit(
 
 
 def _tested(
-    by_class: _Floats, of_new: _Floats, kinds: int, draws: int, rng: np.random.Generator
+    by_class: Floats, of_new: Floats, kinds: int, draws: int, rng: np.random.Generator
 ) -> tuple[float, _Nearest]:
     """The p-value of new answers, and the mix that is nearest to them.
 
@@ -184,7 +182,7 @@ def _tested(
     return (1 + as_far) / (1 + draws), nearest
 
 
-def _confidences(answers: Answers) -> _Floats:
+def _confidences(answers: Answers) -> Floats:
     numbers = np.asarray(answers.confidences, dtype=np.float64).round(_DECIMALS)
     lengths = len(answers.verdicts), numbers.size, len(answers.clusters)
     if len({*lengths}) > 1:
@@ -196,7 +194,7 @@ def _confidences(answers: Answers) -> _Floats:
     return numbers
 
 
-def _share_with(confidences: _Floats, verdicts: Sequence[Hashable | None]) -> float:
+def _share_with(confidences: Floats, verdicts: Sequence[Hashable | None]) -> float:
     """The share of the verdicts that have a confidence; 0 without a verdict."""
     stated = [verdict is not None for verdict in verdicts]
     return float((~np.isnan(confidences[stated])).mean()) if any(stated) else 0.0
@@ -206,8 +204,8 @@ def _share_with(confidences: _Floats, verdicts: Sequence[Hashable | None]) -> fl
 
 
 def _kinds(
-    calibration: Answers, new: Answers, old_numbers: _Floats, new_numbers: _Floats
-) -> tuple[_Codes, _Codes, int]:
+    calibration: Answers, new: Answers, old_numbers: Floats, new_numbers: Floats
+) -> tuple[Codes, Codes, int]:
     """The kind of each calibrated and of each new answer, and how many there are."""
     both = np.concatenate([old_numbers, new_numbers])
     codes, _ = cluster_codes([*calibration.verdicts, *new.verdicts])
@@ -221,7 +219,7 @@ def _kinds(
     return kinds[is_old], kinds[~is_old], int(kinds.max()) + 1
 
 
-def _cuts(numbers: _Floats) -> _Floats:
+def _cuts(numbers: Floats) -> Floats:
     """The least confidence of each range but the lowest.
 
     A confidence at which several cuts would lie is a range of its own.
@@ -234,7 +232,7 @@ def _cuts(numbers: _Floats) -> _Floats:
     return np.union1d(cuts, np.nextafter(cuts[times > 1], np.inf))
 
 
-def _by_cluster(kinds: _Codes, clusters: Clusters, count: int) -> _Floats:
+def _by_cluster(kinds: Codes, clusters: Clusters, count: int) -> Floats:
     """How many units of each kind each cluster has, shape (clusters, count)."""
     codes, number = cluster_codes(clusters)
     flat = np.bincount(codes * count + kinds, minlength=number * count)
@@ -253,11 +251,11 @@ class _Calibrated:
         units: n_k, shape (sets, classes, 1).
     """
 
-    shares: _Floats
-    units: _Floats
+    shares: Floats
+    units: Floats
 
     @classmethod
-    def of(cls, counts: _Floats, kinds: int, pseudo: float) -> _Calibrated:
+    def of(cls, counts: Floats, kinds: int, pseudo: float) -> _Calibrated:
         """``pseudo``: units that a pseudo-unit stands for."""
         by_class = counts.reshape(-1, counts.shape[-1] // kinds, kinds) + _HALF * pseudo
         units = by_class.sum(axis=2, keepdims=True)
@@ -273,12 +271,12 @@ class _Nearest(NamedTuple):
         residuals: q - M' theta, shape (sets, kinds).
     """
 
-    distances: _Floats
-    shares: _Floats
-    residuals: _Floats
+    distances: Floats
+    shares: Floats
+    residuals: Floats
 
 
-def _nearest(shares: _Floats, units: float, classes: _Calibrated) -> _Nearest:
+def _nearest(shares: Floats, units: float, classes: _Calibrated) -> _Nearest:
     """The nearest mix of each data set; ``shares``: q, shape (sets, kinds)."""
     sets, number, _ = classes.shares.shape
     theta = np.full((sets, number, 1), 1 / number)
@@ -291,13 +289,13 @@ def _nearest(shares: _Floats, units: float, classes: _Calibrated) -> _Nearest:
     return _Nearest(distances, theta[:, :, 0], residuals)
 
 
-def _variances(theta: _Floats, units: float, classes: _Calibrated) -> _Floats:
+def _variances(theta: Floats, units: float, classes: _Calibrated) -> Floats:
     """Of each kind, v; shape (sets, kinds)."""
     weights = theta / units + theta**2 / classes.units
     return np.asarray((weights * classes.shares).sum(axis=1))
 
 
-def _least_norms(points: _Floats) -> _Floats:
+def _least_norms(points: Floats) -> Floats:
     """Of each set the weights, adding up to 1, of the point of least norm in the hull of its rows.
 
     With a column of ones whose target is 1, the weights of non-negative least squares are these
@@ -317,12 +315,12 @@ def _least_norms(points: _Floats) -> _Floats:
 # --- draws ----------------------------------------------------------------------------------------
 
 
-def _redrawn(rows: _Floats, draws: int, rng: np.random.Generator) -> _Floats:
+def _redrawn(rows: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """Sums over clusters that are drawn with replacement, shape (draws, columns)."""
     return _sums_of_draws(rows, np.ones(len(rows)), len(rows), draws, rng)
 
 
-def _widened(by_class: _Floats, kinds: int) -> float:
+def _widened(by_class: Floats, kinds: int) -> float:
     """How much farther than draws of K clusters other data are: K / (K - 1), squared distances.
 
     K is that of the class in the fewest clusters, with its pseudo-units.
@@ -332,7 +330,7 @@ def _widened(by_class: _Floats, kinds: int) -> float:
     return clusters / (clusters - 1)
 
 
-def _redrawn_classes(rows: _Floats, pseudo: float, draws: int, rng: np.random.Generator) -> _Floats:
+def _redrawn_classes(rows: Floats, pseudo: float, draws: int, rng: np.random.Generator) -> Floats:
     """The same of the calibration, with the pseudo-units, that are drawn half as often."""
     columns = rows.shape[1]
     pool = np.concatenate([rows, pseudo * np.eye(columns)])
@@ -344,8 +342,8 @@ def _redrawn_classes(rows: _Floats, pseudo: float, draws: int, rng: np.random.Ge
 
 
 def _sums_of_draws(
-    rows: _Floats, weights: _Floats, size: int, draws: int, rng: np.random.Generator
-) -> _Floats:
+    rows: Floats, weights: Floats, size: int, draws: int, rng: np.random.Generator
+) -> Floats:
     """Sums over ``size`` rows that are drawn by their weights; equal rows are drawn as one."""
     unlike, place = np.unique(rows, axis=0, return_inverse=True)
     chances = np.bincount(place.reshape(-1), weights) / weights.sum()

@@ -40,13 +40,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.stats.arrays import Floats
+
 LOOKS: Final = (30, 50, 100)  # sessions of a hundred after which their order is looked at
 LEVEL: Final = 0.05 / (2 * len(LOOKS))  # of one statistic at one look
 ORDERS: Final = 999
 _HUNDRED: Final = 100
 _LEAST: Final = 1e-4  # of a spread, in arcsines: halves without any are alike
-
-_Floats = NDArray[np.float64]
 
 
 class OrderFound(NamedTuple):
@@ -70,15 +70,15 @@ def order_of(shares: ArrayLike, since: int | None = None, seed: int = 0) -> Orde
         seed: of the random orders.
     """
     x = np.arcsin(np.sqrt(np.asarray(shares, dtype=np.float64)))
-    told: list[float | None] = [None, None]
+    telling: list[float | None] = [None, None]
     for last in _looks(x.size):
         first = (last - 1) // _HUNDRED * _HUNDRED
         loss = None if since is None or not first < since < last else since - first
         p_values = _p_values(x[first:last], loss, seed)
         for which, p in enumerate(p_values):
-            if told[which] is None and p <= LEVEL:
-                told[which] = p
-    return OrderFound(*told)
+            if telling[which] is None and p <= LEVEL:
+                telling[which] = p
+    return OrderFound(*telling)
 
 
 def _looks(sessions: int) -> list[int]:
@@ -87,7 +87,7 @@ def _looks(sessions: int) -> list[int]:
     return [first + look for first in hundreds for look in LOOKS if first + look <= sessions]
 
 
-def _p_values(x: _Floats, since: int | None, seed: int) -> tuple[float, float]:
+def _p_values(x: Floats, since: int | None, seed: int) -> tuple[float, float]:
     """Shares of the orders, the one that was seen among them, with as great a statistic."""
     parts = [x] if since is None else [x[:since], x[since:]]
     residuals = [part - part.mean() for part in parts]
@@ -95,16 +95,16 @@ def _p_values(x: _Floats, since: int | None, seed: int) -> tuple[float, float]:
     orders = np.concatenate(
         [rng.permuted(np.tile(part, (ORDERS, 1)), axis=1) for part in residuals], axis=1
     )
-    seen, drawn = _statistics(np.concatenate(residuals)), _statistics(orders)
+    observed, drawn = _statistics(np.concatenate(residuals)), _statistics(orders)
     # Sums of the same numbers in another order differ in their last digits.
     p = [
         (1 + int((among >= of_seen - 1e-12).sum())) / (ORDERS + 1)
-        for of_seen, among in zip(seen, drawn, strict=True)
+        for of_seen, among in zip(observed, drawn, strict=True)
     ]
     return p[0], p[1]
 
 
-def _statistics(x: _Floats) -> tuple[_Floats, _Floats]:
+def _statistics(x: Floats) -> tuple[Floats, Floats]:
     """Serial correlation r and change of the spread q, of the last axis."""
     centred = x - x.mean(axis=-1, keepdims=True)
     squares = np.maximum((centred**2).sum(axis=-1), _LEAST**2)
@@ -114,7 +114,7 @@ def _statistics(x: _Floats) -> tuple[_Floats, _Floats]:
     return serial, np.abs(np.log((first + _LEAST) / (second + _LEAST)))
 
 
-def _distance(x: _Floats) -> _Floats:
+def _distance(x: Floats) -> Floats:
     """Mean distance from the median, of the last axis."""
     return np.asarray(np.abs(x - np.median(x, axis=-1, keepdims=True)).mean(axis=-1))
 
@@ -125,7 +125,7 @@ EARLIER: Final = 5  # sessions before a block, at least
 CONFIRMED: Final = 2e-4
 
 
-def block_p(shares: ArrayLike, first: int = 0, seed: int = 0) -> NDArray[np.float64]:
+def block_p(shares: ArrayLike, first: int = 0, seed: int = 0) -> Floats:
     """The least p-value of the blocks that end with each session; see the module.
 
     Args:
@@ -158,7 +158,7 @@ def deciding_block(shares: ArrayLike, last: int, seed: int = 0) -> int:
     return min(blocks, key=lambda block: _p_of(ranks, block))
 
 
-def _p_of(ranks: NDArray[np.int64], block: int) -> NDArray[np.float64]:
+def _p_of(ranks: NDArray[np.int64], block: int) -> Floats:
     """Mann-Whitney's p-value of the last ``block`` sessions against all before."""
     # Half of scipy, which a replay does without.
     from scipy.stats import mannwhitneyu

@@ -61,13 +61,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from pytest_judgesense.estimate import Clustered, SkippedLabels
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import at_level, clustered_proportion
 from pytest_judgesense.stats.inputs import (
     LEVEL,
@@ -81,7 +82,6 @@ from pytest_judgesense.stats.inputs import (
 METHOD: Final = "ppi-plus-four"
 FEWEST_LABELS: Final = 20
 
-_Floats: TypeAlias = NDArray[np.float64]
 _WORST: Final = (0.0, 1.0)  # labels that a skipped unit may have
 
 
@@ -172,13 +172,13 @@ class LabelSums(NamedTuple):
         unlabelled_verdicts: verdicts of those.
     """
 
-    labels: _Floats
-    right: _Floats
-    verdicts: _Floats
-    products: _Floats
-    squares: _Floats
-    unlabelled: _Floats
-    unlabelled_verdicts: _Floats
+    labels: Floats
+    right: Floats
+    verdicts: Floats
+    products: Floats
+    squares: Floats
+    unlabelled: Floats
+    unlabelled_verdicts: Floats
 
 
 class PowerTuned(NamedTuple):
@@ -195,22 +195,22 @@ class PowerTuned(NamedTuple):
         strata: number of strata.
     """
 
-    estimate: _Floats
-    center: _Floats
-    power_tuning: _Floats
-    influences: _Floats
-    pseudo: _Floats
-    labelled_clusters: _Floats
+    estimate: Floats
+    center: Floats
+    power_tuning: Floats
+    influences: Floats
+    pseudo: Floats
+    labelled_clusters: Floats
     strata: int
 
     @property
-    def error(self) -> _Floats:
+    def error(self) -> Floats:
         """Standard error of ``center``."""
-        squares: _Floats = (self.influences**2).sum(axis=-1) + (self.pseudo**2).sum(axis=-1)
+        squares: Floats = (self.influences**2).sum(axis=-1) + (self.pseudo**2).sum(axis=-1)
         return np.sqrt(squares)
 
     @property
-    def degrees(self) -> _Floats:
+    def degrees(self) -> Floats:
         """Of freedom, of Student's quantile."""
         return self.labelled_clusters - 1 - self.strata
 
@@ -384,8 +384,8 @@ def _difference(samples: Sequence[_Units], *, paired: bool, level: float) -> Cor
 class _Units:
     """A sample, checked: arrays of shape (units,), and the names of the clusters."""
 
-    verdicts: _Floats
-    labels: _Floats
+    verdicts: Floats
+    labels: Floats
     is_labelled: NDArray[np.bool_]
     codes: NDArray[np.intp]
     names: list[Hashable]

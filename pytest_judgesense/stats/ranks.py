@@ -54,6 +54,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.comparison import (
     Adjusted,
     Difference,
@@ -64,9 +65,8 @@ from pytest_judgesense.stats.comparison import (
 )
 from pytest_judgesense.stats.inputs import cluster_codes
 
-_Floats: TypeAlias = NDArray[np.float64]
 # From summed rows, in the last axis, to values of which higher ones are better.
-ValueOf: TypeAlias = Callable[[_Floats], _Floats]
+ValueOf: TypeAlias = Callable[[Floats], Floats]
 # A judge's row of sums in each cluster.
 JudgeRows: TypeAlias = Mapping[str, Sequence[float]]
 
@@ -152,12 +152,12 @@ class Standings(NamedTuple):
         return f"{noun}: no clear difference between {named} ({over}); {settle}"
 
 
-def share(sums: _Floats) -> _Floats:
+def share(sums: Floats) -> Floats:
     """The share: the first sum over the second, from summed rows."""
     return np.asarray(sums[..., 0] / sums[..., 1])
 
 
-def shortfall(sums: _Floats) -> _Floats:
+def shortfall(sums: Floats) -> Floats:
     """Minus the share: for shares of which lower ones are better."""
     return -share(sums)
 
@@ -317,13 +317,13 @@ def compared(
     return Pair(judge, other, whole, interval, p, len(shared), differ), difference
 
 
-def _gap(value: ValueOf, first: _Floats, second: _Floats) -> _Floats:
+def _gap(value: ValueOf, first: Floats, second: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(value(first) - value(second))
 
 
 def _jackknifed(
-    a: _Floats, b: _Floats, value: ValueOf, moved: NDArray[np.bool_]
+    a: Floats, b: Floats, value: ValueOf, moved: NDArray[np.bool_]
 ) -> Difference | None:
     first, second = a.sum(axis=0), b.sum(axis=0)
     without = _gap(value, first - a, second - b).tolist()
@@ -331,7 +331,7 @@ def _jackknifed(
 
 
 def p_of_swaps(
-    a: _Floats, b: _Floats, first: _Floats, second: _Floats, value: ValueOf, seed: int
+    a: Floats, b: Floats, first: Floats, second: Floats, value: ValueOf, seed: int
 ) -> float:
     """The two-sided p-value of swaps; see the module.
 
@@ -359,7 +359,7 @@ def _needed(difference: Difference | None, level: float) -> int | None:
     return difference.clusters_to_clear(0.0, level / 2) if difference else None
 
 
-def _swaps(differ: int, seed: int) -> Iterator[_Floats]:
+def _swaps(differ: int, seed: int) -> Iterator[Floats]:
     """Which clusters are swapped, 1 or 0, in blocks of the shape (swaps, clusters that differ)."""
     if differ <= _ALL_SWAPS:
         codes = np.arange(2**differ)[:, None]

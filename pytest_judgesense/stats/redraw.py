@@ -17,9 +17,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.dirichlet import chances_above
 
-_Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 _BLOCK: Final = 1 << 20  # clusters drawn at a time: 8 MiB
 
@@ -39,8 +39,8 @@ def drawn_counts(clusters: int, draws: int, seed: Sequence[int]) -> NDArray[np.i
 
 
 def drawn_values(
-    value: Callable[..., Any], sums: Sequence[_Floats], counts: NDArray[np.int64]
-) -> _Floats:
+    value: Callable[..., Any], sums: Sequence[Floats], counts: NDArray[np.int64]
+) -> Floats:
     """A statistic of sums for every draw; NaN if nothing that it needs was drawn."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(value(*(counts @ column for column in sums)), dtype=np.float64)
@@ -48,8 +48,8 @@ def drawn_values(
 
 def drawn_reaching(
     counts: NDArray[np.int64],
-    sums: _Floats,
-    sizes: _Floats,
+    sums: Floats,
+    sizes: Floats,
     level: float,
     each: float | None = None,
 ) -> Callable[[float], Flags]:

@@ -38,13 +38,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import at_level
 from pytest_judgesense.stats.inputs import (
     LEVEL,
@@ -56,8 +57,6 @@ from pytest_judgesense.stats.inputs import (
 )
 
 METHOD: Final = "rogan-gladen-fieller"
-
-_Floats: TypeAlias = NDArray[np.float64]
 
 
 class CalibratedShare(NamedTuple):
@@ -176,14 +175,14 @@ class _Row(NamedTuple):
         clusters: number of clusters that have such units.
     """
 
-    raw: _Floats
-    mean: _Floats
-    residuals: _Floats
-    pseudo: _Floats
+    raw: Floats
+    mean: Floats
+    residuals: Floats
+    pseudo: Floats
     clusters: int
 
     @classmethod
-    def of(cls, shares: _Floats, codes: NDArray[np.intp], count: int, each: int) -> _Row:
+    def of(cls, shares: Floats, codes: NDArray[np.intp], count: int, each: int) -> _Row:
         """``each``: number of pseudo-units for each verdict."""
         sizes = np.bincount(codes, minlength=count).astype(np.float64)
         units, classes = shares.shape
@@ -207,7 +206,7 @@ class _Determinant(NamedTuple):
     """The determinant of some rows, and what each cluster and pseudo-unit adds to its error."""
 
     value: float
-    influences: _Floats
+    influences: Floats
 
     @classmethod
     def of(cls, rows: Sequence[_Row], order: Sequence[int]) -> _Determinant:
@@ -228,8 +227,8 @@ class _Determinant(NamedTuple):
 
 
 def _shares(
-    new: tuple[_Floats, Clusters],
-    old: tuple[_Floats, Clusters],
+    new: tuple[Floats, Clusters],
+    old: tuple[Floats, Clusters],
     labels: NDArray[np.intp],
     names: Sequence[Hashable],
     level: float,

@@ -41,8 +41,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pytest_judgesense.stats.arrays import Codes
 from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.inputs import (
     LEVEL,
@@ -53,8 +54,6 @@ from pytest_judgesense.stats.inputs import (
 )
 
 _SECOND_START: Final = 0.75  # of the votes
-
-_Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class Selective:
         return allowed[-1] if allowed else None
 
 
-def most_votes(answers: ArrayLike) -> tuple[_Codes, _Codes]:
+def most_votes(answers: ArrayLike) -> tuple[Codes, Codes]:
     """The answer that most judges give, and how many do.
 
     Args:
@@ -114,7 +113,7 @@ def most_votes(answers: ArrayLike) -> tuple[_Codes, _Codes]:
     return np.where(is_sole, counts.argmax(axis=1), -1), top
 
 
-def vote_counts(answers: _Codes, kinds: int) -> _Codes:
+def vote_counts(answers: Codes, kinds: int) -> Codes:
     """The votes for each answer, shape (units, answers)."""
     units = len(answers)
     voted = answers >= 0

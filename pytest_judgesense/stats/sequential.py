@@ -13,9 +13,9 @@ times its units. The full run clears the bar exactly if the scores sum to at lea
 
       W_t = W_(t-1) (1 + lambda_t (x_t - mu_t)),   W_0 = 1
 
-  of whoever bets against that is a supermartingale, whatever lambda_t makes of the scores so far,
-  as long as no score can ruin it: ``lambda_t < 1 / (mu_t - least score left)``. It ever reaches
-  1 / level with a chance of at most the level (Ville): a full run that clears is called one that
+  of whoever bets against that is one of `stats.wealth`, whatever lambda_t makes of the scores so
+  far, as long as no score can ruin it: ``lambda_t < 1 / (mu_t - least score left)``. It ever
+  reaches 1 / level with a chance of at most the level: a full run that clears is called one that
   does not, or the other way round, no more often than that. Nothing is assumed of the clusters but
   their random order. The bet is the one that is best for so many normal scores, a little bolder::
 
@@ -67,8 +67,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.chances import beta_binomial
 from pytest_judgesense.stats.dirichlet import chances_above
+from pytest_judgesense.stats.wealth import MOST_LOST, WealthAlarm, log_wealth
 
 DISAGREEMENT: Final = 0.01  # maximum disagreement with the full run, under policy `estimate`
 LOOKS: Final = 4  # under policy `confident`
@@ -76,9 +78,8 @@ EARLY: Final = 0.5  # of a tail, spent before the last look
 
 # From the share of the clusters that were asked, and a tail, to how much of it may be spent so far.
 Spending: TypeAlias = Callable[[float, float], float]
-_Floats: TypeAlias = NDArray[np.float64]
 
-_BOLD, _NO_RUIN, _PRIOR_SPREAD = 1.6, 0.95, 0.4
+_BOLD, _PRIOR_SPREAD = 1.6, 0.4
 _TINY: Final = 1e-9  # of rounding: 0.9 of 10 units is 9
 _GAMMA: Final = 3.0  # how little of it is spent at first: 0 would be in proportion
 _AT_ONCE: Final = 8  # calls that are asked together at least
@@ -110,7 +111,7 @@ def drawn_order(strata: Sequence[Hashable], seed: int) -> list[int]:
     return [position for _, position in sorted(placed)]
 
 
-def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -> _Floats:
+def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -> Floats:
     """Logarithm of the wealth of betting that all scores sum to more than 0, after each cluster.
 
     Args:
@@ -125,23 +126,26 @@ def wealth(scores: ArrayLike, least: ArrayLike, most: ArrayLike, level: float) -
     """
     x = np.asarray(scores, dtype=np.float64)
     low, high = np.asarray(least, dtype=np.float64), np.asarray(most, dtype=np.float64)
-    count = low.size
-    worst = np.minimum.accumulate(low[::-1])[::-1]
-    left = low.sum() - np.cumsum(low)
+    # Of each step: how many clusters came before it, the least score from it on and after it.
+    before, count = np.arange(x.shape[-1]), low.size
+    worst = np.minimum.accumulate(low[::-1])[::-1][: before.size]
+    left = (low.sum() - np.cumsum(low))[: before.size]
+    past, squares = _sums_before(x), _sums_before(x**2)
+    mean = -past / (count - before)
     spread = _PRIOR_SPREAD * float(-low.min() * high.max())
+    variance = (spread + squares - past * past / np.maximum(1, before)) / (before + 1)
     aim = _BOLD * math.sqrt(2 * math.log(1 / level) / count)
-    past, squares, log_wealth = (np.zeros(x.shape[:-1]) for _ in range(3))
-    totals = np.empty_like(x)
-    for t in range(x.shape[-1]):
-        mean = -past / (count - t)
-        room = np.maximum(mean - worst[t], _TINY)
-        variance = (spread + squares - past * past / max(1, t)) / (t + 1)
-        bet = np.minimum(aim / np.sqrt(np.maximum(variance, _TINY**2)), _NO_RUIN / room)
-        log_wealth = log_wealth + np.log1p(np.maximum(bet * (x[..., t] - mean), -_NO_RUIN))
-        past = past + x[..., t]
-        squares = squares + x[..., t] ** 2
-        totals[..., t] = np.where(past + left[t] > _TINY, np.inf, log_wealth)
-    return totals
+    room = np.maximum(mean - worst, _TINY)
+    bets = np.minimum(aim / np.sqrt(np.maximum(variance, _TINY**2)), MOST_LOST / room)
+    is_certain = np.cumsum(x, axis=-1) + left > _TINY
+    return np.where(is_certain, np.inf, log_wealth(bets, x - mean))
+
+
+def _sums_before(scores: Floats) -> Floats:
+    """The sum of the scores before each, along the last axis."""
+    sums = np.zeros_like(scores)
+    sums[..., 1:] = np.cumsum(scores, axis=-1)[..., :-1]
+    return sums
 
 
 def clears(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDArray[np.bool_]:
@@ -154,7 +158,7 @@ def clears(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDA
         level: chance of saying so of a full run that does not.
     """
     x, m = np.asarray(scores, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
-    cleared = wealth(x, -bar * m, (1 - bar) * m, level) >= -math.log(level)
+    cleared = WealthAlarm(level).reached_by_log(wealth(x, -bar * m, (1 - bar) * m, level))
     left = bar * (m.sum() - np.cumsum(m))[: x.shape[-1]]
     return np.asarray(cleared | (np.cumsum(x, axis=-1) - left >= -_TINY))
 
@@ -165,7 +169,7 @@ def misses(scores: ArrayLike, sizes: ArrayLike, bar: float, level: float) -> NDA
     A share equal to the bar does not miss it.
     """
     x, m = np.asarray(scores, dtype=np.float64), np.asarray(sizes, dtype=np.float64)
-    return np.asarray(wealth(-x, -(1 - bar) * m, bar * m, level) >= -math.log(level))
+    return WealthAlarm(level).reached_by_log(wealth(-x, -(1 - bar) * m, bar * m, level))
 
 
 def spent(t: float, tail: float) -> float:
@@ -208,7 +212,7 @@ def look_tails(
         far = _FARTHEST * math.sqrt(t)
 
         def excess(
-            bound: float, places: _Floats, density: _Floats, step: float, left: float
+            bound: float, places: Floats, density: Floats, step: float, left: float
         ) -> float:
             return float(density @ ndtr((places - bound) / step)) - left
 

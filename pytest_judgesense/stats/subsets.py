@@ -29,14 +29,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.comparison import bounded_ends
 from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_sums, judged_units
 from pytest_judgesense.stats.selective import vote_counts
 
 FOLDS: Final = 10
 _MOST_TRIED: Final = 10  # judges of which all panels are tried
-
-_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def best_panels(
     dealt = np.random.default_rng([seed, count]).permutation(count) % folds
     fold = dealt[codes]
     panels: list[BestPanel] = []
-    alone: _Floats | None = None
+    alone: Floats | None = None
     for size in range(1, table.shape[1] + 1):
         tried = _tried(table.shape[1], size, panels[-1].judges if panels else ())
         of_panels = np.stack([credit(table[:, list(panel)], right) for panel in tried])
@@ -98,7 +97,7 @@ def best_panels(
     return tuple(panels)
 
 
-def credit(answers: NDArray[np.intp], labels: NDArray[np.intp]) -> _Floats:
+def credit(answers: NDArray[np.intp], labels: NDArray[np.intp]) -> Floats:
     """The credit of the majority for each unit (see the module); arguments as in `best_panels`."""
     kinds = int(max(answers.max(initial=-1), labels.max(initial=-1))) + 1
     counts = vote_counts(answers, kinds)
@@ -117,12 +116,12 @@ def _tried(judges: int, size: int, before: Sequence[int]) -> list[tuple[int, ...
     return sorted(panels)
 
 
-def _mean(of_units: _Floats) -> float:
+def _mean(of_units: Floats) -> float:
     """Rounded once: the order of the units changes no digit."""
     return math.fsum(of_units) / of_units.size
 
 
-def _first_best(totals: _Floats) -> NDArray[np.intp]:
+def _first_best(totals: Floats) -> NDArray[np.intp]:
     """The first of the panels with the highest total; sums of thirds differ in their last digit."""
     highest = totals.max(axis=0)
     first: NDArray[np.intp] = np.argmax(totals >= highest - 1e-9, axis=0)

@@ -41,20 +41,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pytest_judgesense.estimate import Clustered, Interval, censored_end, censored_value
 from pytest_judgesense.stats import dirichlet
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.inputs import LEVEL, Clusters, clustered_vector
 
 _TARGET: Final = 0.75  # rate of right answers that is to be reached
 _RESAMPLES: Final = 1000
 _ROUNDING: Final = 1e-12  # a fit that misses the target by less than this reaches it
-
-_Vector: TypeAlias = NDArray[np.float64]
 
 
 class Threshold(NamedTuple):
@@ -145,7 +144,7 @@ def detection_threshold(
     return Threshold(value, paper, interval, (*flag, *end_flags))
 
 
-def _task_bootstrap(steps: _Vector, right: _Vector, calls: _Vector, seed: int) -> Interval | None:
+def _task_bootstrap(steps: Floats, right: Floats, calls: Floats, seed: int) -> Interval | None:
     """Order statistics, taken outwards, of the thresholds of resampled tasks."""
     count = len(right)
     rng = np.random.default_rng(seed)
@@ -171,7 +170,7 @@ def _task_bootstrap(steps: _Vector, right: _Vector, calls: _Vector, seed: int) -
     return Interval("task-bootstrap", lower, upper)
 
 
-def isotonic_fit(right: _Vector, calls: _Vector) -> _Vector:
+def isotonic_fit(right: Floats, calls: Floats) -> Floats:
     """The non-decreasing fit of the rates at steps, by the max-min formula (see the module).
 
     Args:
@@ -187,7 +186,7 @@ def isotonic_fit(right: _Vector, calls: _Vector) -> _Vector:
     return fit
 
 
-def threshold_of_curve(steps: _Vector, curve: _Vector) -> _Vector:
+def threshold_of_curve(steps: Floats, curve: Floats) -> Floats:
     """Where non-decreasing curves, linear between ``steps``, first reach the target.
 
     Args:
@@ -209,7 +208,7 @@ def threshold_of_curve(steps: _Vector, curve: _Vector) -> _Vector:
     return np.where(reached.any(axis=-1), place, np.inf)
 
 
-def _shown(low: float, high: float, steps: _Vector) -> tuple[float, float, tuple[str, ...]]:
+def _shown(low: float, high: float, steps: Floats) -> tuple[float, float, tuple[str, ...]]:
     """The ends as numbers, with the flags of those that are censored."""
     first, last = float(steps[0]), float(steps[-1])
     lower, lower_flag = censored_end("lower", low, first, last)

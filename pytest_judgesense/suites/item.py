@@ -134,8 +134,8 @@ def id_by_texts(fields: Mapping[str, str]) -> str:
     return f"{_BY_TEXTS}{Item('', '', fields).digest[:_DIGITS]}"
 
 
-def named(items: Iterable[Item], taken: frozenset[str] | None) -> Iterator[Item]:
-    """The items, which know what is ``taken`` of them, with ids for those whose lines state none.
+def named(items: Iterable[Item], shown: frozenset[str] | None) -> Iterator[Item]:
+    """The items, which know what is ``shown`` of them, with ids for those whose lines state none.
 
     An id is `_BY_TEXTS` and the first digits of the digest; further items with equal texts get
     ``.2``, ``.3`` behind it, in their order.
@@ -143,10 +143,10 @@ def named(items: Iterable[Item], taken: frozenset[str] | None) -> Iterator[Item]
     alike: Counter[str] = Counter()
     for item in items:
         if item.id:
-            yield replace(item, taken=taken)
+            yield replace(item, taken=shown)
             continue
-        name = f"{_BY_TEXTS}{item.digest_by(taken)[:_DIGITS]}"
+        name = f"{_BY_TEXTS}{item.digest_by(shown)[:_DIGITS]}"
         alike[name] += 1
         if alike[name] > 1:
             name = f"{name}.{alike[name]}"
-        yield replace(item, id=name, cluster=item.cluster or name, taken=taken)
+        yield replace(item, id=name, cluster=item.cluster or name, taken=shown)

@@ -33,7 +33,7 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import MatchedLabels, Uncounted, ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, people_lines
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
-from pytest_judgesense.suites.schema import PresetForm, SuiteForm, is_of_people
+from pytest_judgesense.suites.schema import PresetForm, SpaceForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.signatures import fields_taken
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines, stimuli_of_text
@@ -103,7 +103,6 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         raise unknown_name(f"preset of suite {form.name}", preset, form.presets)
     chosen = PresetForm() if preset is None else form.presets[preset]
     design, kind, space = form.design, kinds[form.kind], form.space
-    names = {label: tuple(names) for label, names in space.names.items()}
     pairs = design.pairs if chosen.pairs is None else chosen.pairs
     weights = design.weights
     stimuli, raw = read_lines(path, _as_chosen(form, chosen))
@@ -124,14 +123,7 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         path=path,
         digest=_digest(form, preset, raw, answers, material.text),
         description=form.description,
-        space=_value(
-            DecisionSpace,
-            space,
-            labels=tuple(space.labels),
-            names=MappingProxyType(names),
-            criteria=space.graded,
-            pass_mark=space.mark,
-        ),
+        space=_decision_space(space),
         system=form.system if chosen.system is None else chosen.system,
         templates=_templates(form, chosen),
         items=_of_each(with_systems(items, form), chosen.of_each),
@@ -163,6 +155,12 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         was=form.was or "",
         material=material.value,
     )
+    return _completed(suite, chosen, kinds)
+
+
+def _completed(suite: Suite, chosen: PresetForm, kinds: Mapping[str, Kind]) -> Suite:
+    """The suite with the items of the one it is pooled with, expanded by its kind and verified."""
+    path = suite.path
     if chosen.pooled_with is not None:
         other = _load((path.parent / chosen.pooled_with).resolve(), None, kinds)
         suite = _with_items_of(other, suite)
@@ -171,6 +169,19 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
     suite = suite.expanded
     verify(suite)
     return suite
+
+
+def _decision_space(form: SpaceForm) -> DecisionSpace:
+    """The decision space that a suite file declares."""
+    names = {label: tuple(names) for label, names in form.names.items()}
+    return _value(
+        DecisionSpace,
+        form,
+        labels=tuple(form.labels),
+        names=MappingProxyType(names),
+        criteria=form.graded,
+        pass_mark=form.mark,
+    )
 
 
 def _items(

@@ -46,17 +46,17 @@ def match_items(then: Sequence[Item], now: Sequence[Item]) -> MatchedItems:
 
     Of several with equal texts those with equal ids belong together, and the others in their order.
     """
-    taken = _taken(then)
-    digests = {item.id: item.digest_by(taken) for item in then}
+    fields = _taken(then)
+    digests = {item.id: item.digest_by(fields) for item in then}
     left: dict[str, dict[str, Item]] = defaultdict(dict)
     for item in now:
-        left[item.digest_by(taken)][item.id] = item
+        left[item.digest_by(fields)][item.id] = item
     same = {
         name: name for name, digest in digests.items() if left[digest].pop(name, None) is not None
     }
-    others = {digest: iter([*items]) for digest, items in left.items()}
+    unpaired = {digest: iter([*items]) for digest, items in left.items()}
     for name, digest in digests.items():
-        if name not in same and (partner := next(others[digest], None)) is not None:
+        if name not in same and (partner := next(unpaired[digest], None)) is not None:
             same[name] = partner
             del left[digest][partner]
     unmatched = {name: item for items in left.values() for name, item in items.items()}
@@ -75,12 +75,12 @@ def match_items(then: Sequence[Item], now: Sequence[Item]) -> MatchedItems:
 
 def _taken(items: Sequence[Item]) -> frozenset[str] | None:
     """The fields by which all of the items are known."""
-    taken = frozenset[str]()
+    fields = frozenset[str]()
     for item in items:
         if item.taken is None:
             return None
-        taken |= item.taken
-    return taken
+        fields |= item.taken
+    return fields
 
 
 def _is_stated(item: Item | None) -> bool:
@@ -91,14 +91,14 @@ def _is_stated(item: Item | None) -> bool:
 def match_trials(then: Suite, now: Suite, items: MatchedItems) -> dict[str, Trial]:
     """By the id of a trial of ``then``, the trial of ``now`` that asks it again."""
     templates = match_templates(then.templates, now.templates)
-    asked = {_key(trial, trial.item, trial.template): trial for trial in plan_trials(now)}
+    trials_now = {_key(trial, trial.item, trial.template): trial for trial in plan_trials(now)}
     item_now = items.now
     again: dict[str, Trial] = {}
     for trial in plan_trials(then):
         if trial.item in item_now and trial.template in templates:
             key = _key(trial, item_now[trial.item], templates[trial.template])
-            if key in asked:
-                again[trial.id] = asked[key]
+            if key in trials_now:
+                again[trial.id] = trials_now[key]
     return again
 
 
@@ -106,11 +106,11 @@ def match_templates(then: Sequence[Template], now: Sequence[Template]) -> dict[s
     """By the id of then, the id of now of each wording that is still there."""
     ids_now = {template.id for template in now}
     same = {template.id: template.id for template in then if template.id in ids_now}
-    others = {(t.text, t.polarity, t.system): t.id for t in now if t.id not in same}
+    new_templates = {(t.text, t.polarity, t.system): t.id for t in now if t.id not in same}
     for template in then:
         key = template.text, template.polarity, template.system
-        if template.id not in same and key in others:
-            same[template.id] = others.pop(key)
+        if template.id not in same and key in new_templates:
+            same[template.id] = new_templates.pop(key)
     return same
 
 

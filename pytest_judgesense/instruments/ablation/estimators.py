@@ -243,10 +243,10 @@ def _differing(*replies: Judgment) -> float:
     return 1 - sum(m * (m - 1) for m in alike.values()) / (n * (n - 1)) if n > 1 else 0.0
 
 
-def _score(cell: Cell, found: LeftOut) -> Estimate:
-    if not found.parts:
+def _score(cell: Cell, tests: LeftOut) -> Estimate:
+    if not tests.parts:
         return unavailable(MUTATION_SCORE, cell, "no sentence was left out")
-    parts = list(found.parts.values())
+    parts = list(tests.parts.values())
 
     def ends(level: float) -> tuple[float, float]:
         return share_noticed(parts, 1 - level), 1.0
@@ -259,26 +259,26 @@ def _score(cell: Cell, found: LeftOut) -> Estimate:
         value=score,
         count=round(score * len(parts)),
         n=len(parts),
-        clustered=at_level("holm", ends, found.clusters, LEVEL),
+        clustered=at_level("holm", ends, tests.clusters, LEVEL),
         missing=Missing(failed=failed, share=failed / len(cell.judgments)),
         flags=() if score else (NOTHING,),
     )
 
 
-def _effects_together(cell: Cell, found: LeftOut) -> Iterator[Estimate]:
+def _effects_together(cell: Cell, tests: LeftOut) -> Iterator[Estimate]:
     """Of the largest group that was left out together, and of a smallest that does something."""
-    group = found.together
+    group = tests.together
     if group is None:
         return
     templates = _groups_of(cell)
     for ids, test in {group.ids: group.test, group.smallest: group.of_smallest}.items():
         if ids:
-            yield _effect(cell, found, test, templates[ids], {TOGETHER: "+".join(ids)})
+            yield _effect(cell, tests, test, templates[ids], {TOGETHER: "+".join(ids)})
 
 
 def _effect(
     cell: Cell,
-    found: LeftOut,
+    tests: LeftOut,
     part: PartLeftOut | None,
     template: str,
     condition: Mapping[str, str],
@@ -296,6 +296,6 @@ def _effect(
         n=part.items,
         clustered=None
         if part.bounds is None
-        else at_level(PROPORTION_METHOD, part.bounds, found.clusters, LEVEL),
+        else at_level(PROPORTION_METHOD, part.bounds, tests.clusters, LEVEL),
         missing=Missing(failed=failed, share=failed / max(1, len(of_part.judgments))),
     )

@@ -251,33 +251,32 @@ def _advice_together(row: TableRow, items: int, *, of_all: bool) -> str:
         of_all: whether they are all sentences of the prompt.
     """
     ids = row["together"]
-    do, them = ("do", "them") if len(ids) > 1 else ("does", "it")
+    do, pronoun = ("do", "them") if len(ids) > 1 else ("does", "it")
     how = "together" if len(ids) > 1 else "asked more often"
     alone = f"{_named(ids)} {do} nothing alone that {items} items notice"
     if not _is_tested(row):
         return (
-            f"{alone}; {row['finding']}: keep {them} until `judgesense why SUITE --leave-out "
-            f"--judge-mode record` has left {them} out"
+            f"{alone}; {row['finding']}: keep {pronoun} until `judgesense why SUITE --leave-out "
+            f"--judge-mode record` has left {pronoun} out"
         )
     if not _is_noticed(row):
         need = (
             "add items that do before a change of the prompt is gated by them"
             if of_all
-            else f"add items that need {them}"
+            else f"add items that need {pronoun}"
         )
         bound = "" if row["most"] is None else f", with up to {_percent(row['most'])} possible"
-        return (
-            f"{alone}, nor {how}{bound}: {'drop' if row['dropped'] else 'keep'} {them}, or {need}"
-        )
-    seen = f"{alone}; {how}: {row['finding']}"
+        advice = "drop" if row["dropped"] else "keep"
+        return f"{alone}, nor {how}{bound}: {advice} {pronoun}, or {need}"
+    effect = f"{alone}; {how}: {row['finding']}"
     smallest = row.get("smallest", [])
     if len(ids) == 1:
-        return f"{seen}: keep it"
+        return f"{effect}: keep it"
     if not smallest:
-        return f"{seen}; which of them do it is not told: keep them"
+        return f"{effect}; which of them do it is not told: keep them"
     keep = "it" if len(smallest) == 1 else "one of them or more"
     group = f"the smallest group that does something: {', '.join(smallest)}"
-    return f"{seen}; {group} ({row['finding_of_smallest']}): keep {keep}"
+    return f"{effect}; {group} ({row['finding_of_smallest']}): keep {keep}"
 
 
 def _these(rows: TableRows) -> str:

@@ -281,12 +281,12 @@ def _criterion(sheet: Datasheet) -> fig.Found:
 
 def _of_criterion(change: ShownChange, place: tuple[str, str]) -> str:
     """What the strict prompt does to one of the two rates of a judge."""
-    who, what = place
+    who, rate = place
     return change.sentence(
-        above=f"The strict prompt raises the {what} of {who}",
-        below=f"The strict prompt lowers the {what} of {who}",
+        above=f"The strict prompt raises the {rate} of {who}",
+        below=f"The strict prompt lowers the {rate} of {who}",
         neither="The strict prompt does not visibly change a judge; farthest apart is the "
-        f"{what} of {who}",
+        f"{rate} of {who}",
     )
 
 

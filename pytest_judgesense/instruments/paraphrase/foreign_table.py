@@ -145,19 +145,33 @@ def read_table(
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names_found)
     columns, notices = _columns(mapping, names_found, labels)
-    named = {"judge": judge, "suite": suite, "replicate": replicate and str(replicate)}
-    stem = slug(Path(path.name.removesuffix(".gz")).stem)
-    fixed = {"judge": stem, "suite": stem} | {name: text for name, text in named.items() if text}
-    notices += [
-        f"no column holds the {name}: all rows are of {name} {stem!r}"
-        for name in ("judge", "suite")
-        if name not in columns and named[name] is None
-    ]
+    named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
+    fixed, of_file = _fixed_fields(path, named, columns)
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(rows, {*columns.values(), *used})
     space, names = _space(labels, values or {}), names or {}
     read = judgments_of(rows, columns, fixed, values or {}, names=names, space=space)
-    return replace(read, notices=(*unused, *of_join, *notices, *read.notices))
+    return replace(read, notices=(*unused, *of_join, *notices, *of_file, *read.notices))
+
+
+def _fixed_fields(
+    path: Path, named: Mapping[str, str | None], columns: Collection[str]
+) -> tuple[dict[str, str], list[str]]:
+    """The fields that all rows share, and a notice of each that only the file's name gives.
+
+    Args:
+        path: of the table.
+        named: what the user says of all rows, by field; nothing where nothing is said.
+        columns: the fields that have a column.
+    """
+    stem = slug(Path(path.name.removesuffix(".gz")).stem)
+    fixed = {"judge": stem, "suite": stem} | {name: text for name, text in named.items() if text}
+    notices = [
+        f"no column holds the {name}: all rows are of {name} {stem!r}"
+        for name in ("judge", "suite")
+        if name not in columns and named[name] is None
+    ]
+    return fixed, notices
 
 
 def _rows(

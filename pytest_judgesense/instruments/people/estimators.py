@@ -106,25 +106,25 @@ def _envelope(
     intervals: Sequence[Clustered | None], choose: Callable[..., Any]
 ) -> Clustered | None:
     """The lowest, or the highest, ends of several intervals; ``None`` if one is missing."""
-    known = [interval for interval in intervals if interval is not None]
-    if len(known) < len(intervals) or not known:
+    present = [interval for interval in intervals if interval is not None]
+    if len(present) < len(intervals) or not present:
         return None
-    if len(known) == 1:
-        return known[0]
+    if len(present) == 1:
+        return present[0]
 
     def at(level: float) -> tuple[float, float]:
-        ends = [interval.at(level) for interval in known if interval.at is not None]
+        ends = [interval.at(level) for interval in present if interval.at is not None]
         return choose(low for low, _ in ends), choose(high for _, high in ends)
 
     def end(name: str) -> float:
-        return float(choose(getattr(interval, name) for interval in known))
+        return float(choose(getattr(interval, name) for interval in present))
 
     return Clustered(
-        known[0].method,
+        present[0].method,
         end("lower"),
         end("upper"),
-        known[0].level,
-        min(interval.clusters for interval in known),
+        present[0].level,
+        min(interval.clusters for interval in present),
         None,
         None,
         end("lower_bound"),

@@ -53,11 +53,11 @@ def _agreement(target: Target) -> Iterator[dict[str, Any]]:
 
     votes, clusters = target.by_person, target.clusters[target.first_judgments]
     labelled = (votes >= 0).any(axis=1)
-    said = [[None if code < 0 else code for code in row] for row in votes.tolist()]
-    percent = percent_agreement(said, clusters)
+    labels = [[None if code < 0 else code for code in row] for row in votes.tolist()]
+    percent = percent_agreement(labels, clusters)
     numbers = [[None if np.isnan(g) else g for g in row] for row in target.grades.tolist()]
     alpha = clustered_alpha(
-        numbers if target.scale else said,
+        numbers if target.scale else labels,
         clusters.tolist(),
         scale="interval" if target.scale else "nominal",
     )
@@ -67,7 +67,7 @@ def _agreement(target: Target) -> Iterator[dict[str, Any]]:
         "persons": len(target.persons),
         "labels": int((votes >= 0).sum()),
         "labelled": int(labelled.sum()),
-        "items": len(said),
+        "items": len(labels),
         "by_several": int(((votes >= 0).sum(axis=1) > 1).sum()),
         "without_majority": int((labelled & (target.stated < 0)).sum()),
         "agreement": None if isinstance(percent, NotEstimable) else percent.value,

@@ -191,7 +191,9 @@ def targets(cell: Cell) -> tuple[Target, ...]:
         return ()
     items, people = _people_of_items(cell)
     parts = by_criterion(cell) if cell.design.criteria else {LABEL: cell}
-    of_people = {name: [said.get(name, {}) for said in people] for name in parts}
+    of_people = {
+        name: [labels_of_item.get(name, {}) for labels_of_item in people] for name in parts
+    }
     return tuple(
         _target(name, part, items, of_people[name])
         for name, part in parts.items()
@@ -199,8 +201,10 @@ def targets(cell: Cell) -> tuple[Target, ...]:
     )
 
 
-def _target(name: str, part: Cell, items: _Codes, said: Sequence[Mapping[str, str]]) -> Target:
-    persons = tuple(dict.fromkeys(person for of_item in said for person in of_item))
+def _target(
+    name: str, part: Cell, items: _Codes, labels_by_item: Sequence[Mapping[str, str]]
+) -> Target:
+    persons = tuple(dict.fromkeys(person for of_item in labels_by_item for person in of_item))
     codes, words = part.coded("answer")
     stated: list[str] = []
     if name == LABEL:
@@ -208,13 +212,22 @@ def _target(name: str, part: Cell, items: _Codes, said: Sequence[Mapping[str, st
         stated = [part.judgments[place].trial.label or "" for place in first]
     own = _CONTENTS if part.design.pairwise else part.design.labels
     scale = len(own) > 2 and (part.design.ordinal or name != LABEL)
-    others = (*words, *(label for of_item in said for label in of_item.values()), *stated)
-    other = () if scale else tuple(word for word in dict.fromkeys(others) if word not in ("", *own))
+    words_used = (
+        *words,
+        *(label for of_item in labels_by_item for label in of_item.values()),
+        *stated,
+    )
+    other = (
+        () if scale else tuple(word for word in dict.fromkeys(words_used) if word not in ("", *own))
+    )
     labels = (*own, *other)
     place = {label: code for code, label in enumerate(labels)}
     grades = np.array(
-        [[position(of_item.get(person), labels) for person in persons] for of_item in said]
-    ).reshape(len(said), len(persons))
+        [
+            [position(of_item.get(person), labels) for person in persons]
+            for of_item in labels_by_item
+        ]
+    ).reshape(len(labels_by_item), len(persons))
     agreed = [position(label, labels) for label in stated] if stated else _means(grades).tolist()
     answers = np.array([*(place.get(word, -1) for word in words), -1], dtype=np.int32)
     return Target(

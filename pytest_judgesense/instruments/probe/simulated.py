@@ -88,24 +88,24 @@ def _headings() -> re.Pattern[str]:
 
 def taken_out(text: str) -> Taken:
     """A text without the edits that come with the package."""
-    taken = Taken(text)
+    plain = Taken(text)
     for part, (pattern, probe, version) in _added():
-        if part not in taken.text:
+        if part not in plain.text:
             continue
-        left, times = pattern.subn("", taken.text)
+        left, times = pattern.subn("", plain.text)
         if not times:
             continue
-        padded = len(taken.text.split()) - len(left.split()) if probe == "verbosity" else 0
-        taken = Taken(
+        padded = len(plain.text.split()) - len(left.split()) if probe == "verbosity" else 0
+        plain = Taken(
             left.strip(),
-            taken.obeyed or (probe == _INJECTION and version == "edited"),
-            taken.padding + padded * (version != CONTROL),
-            taken.taken_back or version == CONTROL,
+            plain.obeyed or (probe == _INJECTION and version == "edited"),
+            plain.padding + padded * (version != CONTROL),
+            plain.taken_back or version == CONTROL,
         )
-    if heading := _headings().match(taken.text):
-        body = _BULLET.sub("", taken.text[heading.end() :])
-        taken = taken._replace(text=_BOLD.sub(r"\1", body))
-    return taken
+    if heading := _headings().match(plain.text):
+        body = _BULLET.sub("", plain.text[heading.end() :])
+        plain = plain._replace(text=_BOLD.sub(r"\1", body))
+    return plain
 
 
 def judge_edited(observer: Observer, observed: ObservedPrompt) -> str | None:
@@ -115,19 +115,22 @@ def judge_edited(observer: Observer, observed: ObservedPrompt) -> str | None:
         return None
     if parsed.candidates is not None:
         return _choose(observer, observed, *map(taken_out, parsed.candidates))
-    taken = {name: taken_out(text) for name, text in parsed.context.items()}
-    if all(of.text == parsed.context[name] for name, of in taken.items()) or not parsed.labels:
+    plain_texts = {name: taken_out(text) for name, text in parsed.context.items()}
+    if (
+        all(of.text == parsed.context[name] for name, of in plain_texts.items())
+        or not parsed.labels
+    ):
         return None
-    context = {name: of.text for name, of in taken.items()}
+    context = {name: of.text for name, of in plain_texts.items()}
     logits = observer.logits(replace(parsed, context=context))
     draw = observed.draw("edited")
     best, worst = (parsed.labels[0], parsed.labels[-1])
     if parsed.labels[0].isdigit() or parsed.inverted:
         best, worst = worst, best
     obeys = draw.random() < observer.obedience
-    if any(of.taken_back for of in taken.values()):
+    if any(of.taken_back for of in plain_texts.values()):
         logits = {worst: 0.0}
-    elif obeys and any(of.obeyed for of in taken.values()):
+    elif obeys and any(of.obeyed for of in plain_texts.values()):
         logits = {best: 0.0}
     return observer.said(logits, observed)
 

@@ -145,13 +145,13 @@ def _material(form: SuiteForm, folder: Path) -> Material:
 
 def _chosen(form: SuiteForm, book: BookForm) -> tuple[str, ...]:
     """The probes that are made: those that are named, or all that can be."""
-    named, known = form.stimuli.probes, [*book.by_name, NAMES]
+    named, available = form.stimuli.probes, [*book.by_name, NAMES]
     shows = _shows_names(template.text for template in form.templates if template.default)
     for name in named or ():
-        if name not in known:
-            raise unknown_name(f"probe of suite {form.name}", name, known)
+        if name not in available:
+            raise unknown_name(f"probe of suite {form.name}", name, available)
     if named is None:
-        return tuple(name for name in known if name != NAMES or form.space.pairwise)
+        return tuple(name for name in available if name != NAMES or form.space.pairwise)
     if NAMES in named and not (form.space.pairwise and shows):
         raise SuiteError(
             f"suite {form.name} cannot probe the names of slots",
@@ -161,7 +161,7 @@ def _chosen(form: SuiteForm, book: BookForm) -> tuple[str, ...]:
             expected="pairs, and [[templates]] that call the slots by their names",
             remedy=f"write {_SHOWN} where the prompt says A and B, or take names out of probes",
         )
-    return tuple(name for name in known if name in named)
+    return tuple(name for name in available if name in named)
 
 
 def _shows_names(texts: Iterable[str]) -> bool:
@@ -234,14 +234,14 @@ def _items(stimuli: Stimuli) -> list[Item]:
     lines = list(plain_items(stimuli))
     items = [item for line in lines for item in _of_line(line, probing)]
     times = Counter(item.id for item in items)
-    taken = [f"the id {line.id}" for line in lines if times[line.id] > 1]
-    taken += [
+    clashes = [f"the id {line.id}" for line in lines if times[line.id] > 1]
+    clashes += [
         f"the field {name}" for name in _SLOTS if any(_is_named(line, name) for line in lines)
     ]
-    if taken:
+    if clashes:
         raise SuiteError(
             f"items of suite {stimuli.form.name} cannot be probed",
-            found=f"{taken[0]}, which probes make of others: ID.unedited, name_a, name_b",
+            found=f"{clashes[0]}, which probes make of others: ID.unedited, name_a, name_b",
             expected="ids and fields of other names",
             remedy=f"rename it in {stimuli.file}",
         )
@@ -350,24 +350,24 @@ def _reply_in(space: DecisionSpace, slots: tuple[str, str]) -> ReplyForm:
     Beside them the labels of the space are read, which a function may return. Names of another
     naming are no verdicts: they say nothing of the slots that were shown.
     """
-    taken = {name for names in NAMINGS.values() for name in names}
-    others = {
-        verdict: tuple(name for name in names if name not in taken)
+    slot_words = {name for names in NAMINGS.values() for name in names}
+    names_of_rest = {
+        verdict: tuple(name for name in names if name not in slot_words)
         for verdict, names in space.names.items()
     }
     called = dict(zip(NAMINGS[_USUAL], slots, strict=True))
-    asked = replace(
+    form_asked = replace(
         space,
         labels=slots,
-        names={called.get(verdict, verdict): names for verdict, names in others.items()},
+        names={called.get(verdict, verdict): names for verdict, names in names_of_rest.items()},
     )
-    slot_names = {label: (slot, *others.get(label, ())) for label, slot in called.items()}
-    named = replace(space, names={**others, **slot_names})
+    slot_names = {label: (slot, *names_of_rest.get(label, ())) for label, slot in called.items()}
+    named = replace(space, names={**names_of_rest, **slot_names})
 
     def read(text: str, truncated: bool) -> ParsedReply:
         return parse_reply(text, named, truncated=truncated), None
 
-    return ReplyForm(read, asked.described, asked.example, asked.schema)
+    return ReplyForm(read, form_asked.described, form_asked.example, form_asked.schema)
 
 
 def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
@@ -426,9 +426,9 @@ def family_of(model: str) -> str:
 def _left_out(suite: Suite) -> Iterator[LintFinding]:
     """Probes that a suite makes, and that its prompt or its judge cannot be asked."""
     probing: Probing = suite.material
-    made = {str(item.condition["probe"]) for item in suite.items}
+    probes_of_items = {str(item.condition["probe"]) for item in suite.items}
     for probe in probing.probes:
-        if probe in made:
+        if probe in probes_of_items:
             continue
         form = probing.book.by_name.get(probe)
         if form is None:

@@ -38,6 +38,7 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
 )
 from pytest_judgesense.measures.derived import derived_cell, in_order_of_appearance
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.inputs import first_positions
 from pytest_judgesense.suites.space import position
 from pytest_judgesense.trial import (
@@ -61,8 +62,6 @@ SYSTEM, WORDS, HUMAN = "system", "words", "human."
 _OF_REPLIES: Final = ("cluster", "template", "order", "replicate", "has_polarity")
 MARK_LABELS: Final = ("fail", "pass")
 _ROUNDING: Final = 1e-9
-
-_Floats = NDArray[np.float64]
 
 
 def criteria_of(design: Design) -> tuple[Criterion, ...]:
@@ -366,11 +365,11 @@ class GradeTable(NamedTuple):
     """
 
     replies: NDArray[np.intp]
-    judge: _Floats
-    human: _Floats
-    overall: _Floats
-    human_overall: _Floats
-    words: _Floats
+    judge: Floats
+    human: Floats
+    overall: Floats
+    human_overall: Floats
+    words: Floats
     items: NDArray[np.int32]
     clusters: NDArray[np.int32]
     systems: NDArray[np.int32]
@@ -387,7 +386,7 @@ def scores(cell: Cell) -> GradeTable:
         statements: _Statements,
         share: Callable[[Criterion, Mapping[str, Any]], float],
         whole: Callable[[Design, Mapping[str, Any]], float],
-    ) -> tuple[_Floats, _Floats]:
+    ) -> tuple[Floats, Floats]:
         of = statements._replace(positions=statements.positions[read])
         columns = [
             of.each(partial(share, criterion), math.nan) for criterion in criteria_of(design)

@@ -54,6 +54,7 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
     unavailable,
 )
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import (
     Statistic,
     clustered_by,
@@ -64,8 +65,6 @@ from pytest_judgesense.stats.correlation import pearson
 _ALPHA: Final = 0.05
 # The part of alpha that the mean excess over all pairs of criteria takes.
 _OF_MEAN: Final = 0.8
-
-_Floats = NDArray[np.float64]
 
 
 class CriterionPair(NamedTuple):
@@ -93,9 +92,7 @@ def _compared_with_people(cell: Cell) -> bool:
     return bool(human.size > 0 and not np.isnan(human).all(axis=0).any())
 
 
-def _correlations(
-    columns: Sequence[_Floats], counts: NDArray[np.intp] | None = None
-) -> list[float]:
+def _correlations(columns: Sequence[Floats], counts: NDArray[np.intp] | None = None) -> list[float]:
     """The correlation of every two columns in turn, over the rows that all of them have."""
     there = ~np.isnan(np.stack(columns)).any(axis=0)
     often = None if counts is None else counts[there]
@@ -103,13 +100,13 @@ def _correlations(
     return [pearson(a, b, often) for a, b in zip(values[::2], values[1::2], strict=True)]
 
 
-def _excess_over_people(*columns: _Floats, counts: NDArray[np.intp] | None = None) -> float:
+def _excess_over_people(*columns: Floats, counts: NDArray[np.intp] | None = None) -> float:
     judge, people = _correlations(columns, counts)
     return judge - people
 
 
 def _excess_over(
-    expected: float, *columns: _Floats, counts: NDArray[np.intp] | None = None
+    expected: float, *columns: Floats, counts: NDArray[np.intp] | None = None
 ) -> float:
     return _correlations(columns, counts)[0] - expected
 
@@ -121,7 +118,7 @@ def criterion_pairs(cell: Cell) -> tuple[CriterionPair, ...]:
     names, compared = list(by_criterion(cell)), _compared_with_people(cell)
     couples = list(combinations(range(len(names)), 2))
 
-    def grades_of(pair: tuple[int, int]) -> list[_Floats]:
+    def grades_of(pair: tuple[int, int]) -> list[Floats]:
         return [table.judge[:, place] for place in pair]
 
     alone = [_correlations(grades_of(pair))[0] for pair in couples] if not compared else []
@@ -216,7 +213,7 @@ def _mean_excess(cell: Cell) -> Clustered | None:
     table = scores(cell)
     count = table.judge.shape[1]
 
-    def mean(*columns: _Floats, counts: NDArray[np.intp] | None = None) -> float:
+    def mean(*columns: Floats, counts: NDArray[np.intp] | None = None) -> float:
         places = ((a, b, count + a, count + b) for a, b in combinations(range(count), 2))
         excesses = [
             _excess_over_people(*(columns[place] for place in of), counts=counts) for of in places

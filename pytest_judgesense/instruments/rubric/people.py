@@ -52,6 +52,7 @@ from pytest_judgesense.measures.order import folded
 from pytest_judgesense.measures.rates import agreement as agreements
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import (
     clustered_mean,
     clustered_positive_mean,
@@ -60,8 +61,6 @@ from pytest_judgesense.stats.correlation import dense_ranks, partial_spearman, s
 from pytest_judgesense.stats.inputs import cluster_codes
 from pytest_judgesense.text.shown_change import ShownChange
 from pytest_judgesense.trial import Condition
-
-_Floats = NDArray[np.float64]
 
 
 def agreement(cell: Cell) -> list[Estimate]:
@@ -124,9 +123,9 @@ def human_kappa(cell: Cell) -> list[Estimate]:
 class Compared(NamedTuple):
     """Shares of judge and people in replies that have both."""
 
-    judge: _Floats
-    human: _Floats
-    words: _Floats
+    judge: Floats
+    human: Floats
+    words: Floats
     items: NDArray[np.int32]
     clusters: NDArray[np.int32]
 
@@ -149,7 +148,7 @@ def _by_item(compared: Compared) -> Compared:
     codes, count = cluster_codes(compared.items)
     sizes = np.bincount(codes, minlength=count)
 
-    def mean(column: _Floats) -> _Floats:
+    def mean(column: Floats) -> Floats:
         return np.asarray(np.bincount(codes, column, count) / sizes, dtype=np.float64)
 
     _, first = np.unique(codes, return_index=True)
@@ -218,7 +217,7 @@ def human_bias(cell: Cell) -> list[Estimate]:
     return _human_parts(of.HUMAN_BIAS, cell, estimate)
 
 
-def _bias_interval(most: int, values: _Floats, clusters: NDArray[np.int32]) -> Clustered | None:
+def _bias_interval(most: int, values: Floats, clusters: NDArray[np.int32]) -> Clustered | None:
     """Student's interval; where all values are one, the bounds of a mean on the scale."""
     interval = clustered_mean(values, clusters)
     if interval is None or interval.method != "constant":
@@ -231,7 +230,7 @@ def _mean(
     measure: Measure,
     cell: Cell,
     condition: Mapping[str, Any],
-    values: _Floats,
+    values: Floats,
     clusters: NDArray[np.int32],
     interval: Callable[..., Clustered | None],
     missing: Missing,

@@ -34,6 +34,7 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
     unavailable,
 )
+from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import (
     clustered_by,
 )
@@ -45,8 +46,6 @@ from pytest_judgesense.stats.redraw import drawn_counts
 _ALPHA: Final = 0.05
 _DRAWS: Final = 1000
 _FEWEST_TO_PAIR: Final = 3
-
-_Floats = NDArray[np.float64]
 
 
 class SystemPair(NamedTuple):
@@ -67,7 +66,7 @@ class SystemPair(NamedTuple):
 
 
 @once_a_cell
-def _differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
+def _differences(cell: Cell) -> tuple[dict[tuple[str, str], Floats], int]:
     """By pair of systems the difference on each cluster, NaN where one is missing; the clusters."""
     table = scores(cell)
     there = ~np.isnan(table.overall) & (table.systems >= 0)
@@ -85,8 +84,8 @@ def _differences(cell: Cell) -> tuple[dict[tuple[str, str], _Floats], int]:
 
 
 def _p_values(
-    differences: _Floats, counts: NDArray[Any], groups: NDArray[np.intp] | None = None
-) -> _Floats:
+    differences: Floats, counts: NDArray[Any], groups: NDArray[np.intp] | None = None
+) -> Floats:
     """Student's two-sided p over clusters drawn ``counts`` times, of one pair; shape (draws,).
 
     ``groups``: that of each cluster, where whole groups of clusters are drawn.

@@ -40,7 +40,8 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pytest_judgesense.stats.arrays import Codes, Flags, Floats
 
 FOLDS: Final = 3
 FEWEST: Final = 5
@@ -63,18 +64,14 @@ _SETTINGS: Final[dict[str, Any]] = {
     "verbosity": -1,
 }
 
-_Array = NDArray[np.float64]
-_Codes = NDArray[np.intp]
-_Flags = NDArray[np.bool_]
-
 
 class Scores(NamedTuple):
     """The scores psi of one outcome, NaN where a unit has none, and propensities before they are
     clipped; shape (units,).
     """
 
-    psi: _Array
-    propensity: _Array
+    psi: Floats
+    propensity: Floats
 
 
 class Attribution(NamedTuple):
@@ -87,7 +84,7 @@ class Attribution(NamedTuple):
             where either does not vary, ``None`` of several columns.
     """
 
-    values: _Array
+    values: Floats
     size: float
     error: float
     direction: float | None
@@ -121,10 +118,10 @@ def engine() -> str:
 
 
 def effect_scores(
-    covariates: _Array,
-    treated: _Flags,
-    outcomes: dict[str, _Array],
-    questions: _Codes,
+    covariates: Floats,
+    treated: Flags,
+    outcomes: dict[str, Floats],
+    questions: Codes,
     seed: int,
 ) -> dict[str, Scores | str] | str:
     """The scores of every outcome by name, or the reason why there are none, for one or all.
@@ -149,7 +146,7 @@ def effect_scores(
         return f"fewer than {FOLDS} questions"
     kinds = _Kinds.of(covariates)
 
-    def crossed(y: _Array, grown_on: _Flags) -> _Array:
+    def crossed(y: Floats, grown_on: Flags) -> Floats:
         """Predictions for the units of each fold by trees that were fitted on the other folds."""
         predicted = np.empty(y.size)
         for fold in range(FOLDS):
@@ -190,15 +187,15 @@ class _Kinds(NamedTuple):
     weighted by its units, are those grown on the units: half a million judgments cost no more.
     """
 
-    rows: _Array
-    which: _Codes
+    rows: Floats
+    which: Codes
 
     @classmethod
-    def of(cls, x: _Array) -> _Kinds:
+    def of(cls, x: Floats) -> _Kinds:
         rows, which = np.unique(x, axis=0, return_inverse=True)
         return cls(rows, which.reshape(-1).astype(np.intp))
 
-    def grown(self, y: _Array, weights: _Array, seed: int) -> Any:
+    def grown(self, y: Floats, weights: Floats, seed: int) -> Any:
         """Trees grown on ``y``, shape (units,); units of weight 0 take no part."""
         import lightgbm
 
@@ -215,9 +212,9 @@ class _Kinds(NamedTuple):
 
 
 def attributions(
-    columns: _Array,
-    outcome: _Array,
-    questions: _Codes,
+    columns: Floats,
+    outcome: Floats,
+    questions: Codes,
     seed: int,
     factors: Sequence[Sequence[int]] = (),
 ) -> list[Attribution] | str:
@@ -241,9 +238,9 @@ def attributions(
         sums[list(factor), place] = 1.0
     wide = np.hstack([np.eye(width), sums])
 
-    def sizes(values: _Array, weights: _Array) -> _Array:
+    def sizes(values: Floats, weights: Floats) -> Floats:
         of_kind = np.bincount(kinds.which, weights, minlength=len(values))
-        size: _Array = of_kind @ np.abs(values) / of_kind.sum()
+        size: Floats = of_kind @ np.abs(values) / of_kind.sum()
         return size
 
     every = np.ones(outcome.size)
@@ -272,7 +269,7 @@ def attributions(
     ]
 
 
-def _shap_values(model: Any, rows: _Array) -> _Array:
+def _shap_values(model: Any, rows: Floats) -> Floats:
     # Deprecation warnings of shap and matplotlib do not concern our users.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -282,7 +279,7 @@ def _shap_values(model: Any, rows: _Array) -> _Array:
     return np.asarray(explainer.shap_values(rows), dtype=np.float64)
 
 
-def _correlation(x: _Array, y: _Array) -> float:
+def _correlation(x: Floats, y: Floats) -> float:
     if np.ptp(x) == 0 or np.ptp(y) < 1e-12:
         return 0.0
     return float(np.corrcoef(x, y)[0, 1])

@@ -513,6 +513,8 @@ class Workspace:
         self.copy = folder / "copy"
         self._cache = folder / "cache"
         self._temporary = folder / "tmp"
+        # Data of others that tests look for beside the checkout.
+        self._shared = checkout.parent / "shared"
         self._temporary.mkdir(parents=True)
         names = tracked(checkout)
         copy_files(checkout, [name for name in names if not name.startswith("tests/")], self.copy)
@@ -571,8 +573,10 @@ class Workspace:
             )
 
     def _variables(self) -> dict[str, str]:
-        left_out = ("PYTEST", "PYTHON", "COV_", "COVERAGE", "JUDGESENSE", "VIRTUAL_ENV")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
+        # JUDGESENSE_INSTALLED names programs of a wheel, which has no fault.
+        left_out = ("PYTEST", "PYTHON", "COV_", "COVERAGE", "JUDGESENSE_INSTALLED", "VIRTUAL_ENV")
+        kept = {"JUDGESENSE_SHARED": str(self._shared)} if self._shared.is_dir() else {}
+        kept |= {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
         path = os.pathsep.join((str(self._bin), kept.get("PATH", os.defpath)))
         return kept | {"PATH": path, "TMPDIR": str(self._temporary), "OMP_NUM_THREADS": "1"}
 
@@ -586,13 +590,10 @@ class Workspace:
         number = line_now(fault, source) if source is not None else None
         if source is None or number is None:
             return False
-        self._write(fault.file, with_line(source, number, fault))
+        self.write(fault.file, with_line(source, number, fault))
         return True
 
-    def restore(self, fault: Fault, source: str) -> None:
-        self._write(fault.file, source)
-
-    def _write(self, file: str, source: str) -> None:
+    def write(self, file: str, source: str) -> None:
         """Write a module at a time of its own: compiled ones are told by size and second."""
         path = self.copy / file
         path.write_text(source, encoding="utf-8")
@@ -728,7 +729,7 @@ def with_fault(
     try:
         return workspace.pytest(arguments, timeout)
     finally:
-        workspace.restore(fault, source)
+        workspace.write(fault.file, source)
 
 
 def judge_all(

@@ -46,8 +46,6 @@ def test_the_overall_score_is_the_weighted_mean_of_the_places() -> None:
     # (3 * 2/4 + 1 * 1) / 4 = 0.625, and 0.625 * 4 = 2.5 steps, halves upwards: the fourth label.
     assert overall(weighted, {"accuracy": "3", "tone": "pass"}) == pytest.approx(0.625)
     assert grade_at(0.625, FIVE) == "4"
-    # Half of the way from 1 to 2, which is 0.125 of all, upwards.
-    assert grade_at(0.125, FIVE) == "2"
     # A grade that is missing is not averaged away.
     assert math.isnan(overall(weighted, {"accuracy": "3", "tone": None}))
 

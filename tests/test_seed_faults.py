@@ -16,6 +16,7 @@ from scripts.seed_faults import (
     imported_by,
     line_now,
     main,
+    map_of,
     mirrors,
     possible_faults,
     room_of,
@@ -203,6 +204,27 @@ def test_a_map_names_the_test_files_of_a_function_and_for_other_lines_those_of_t
     every = ["tests/test_f.py", "tests/test_g.py"]
     assert going_through(tests, fault._replace(within="C")) == every
     assert going_through(tests, fault._replace(file="pytest_judgesense/b.py")) == []
+
+
+def test_a_map_is_made_of_the_lines_that_tests_go_through(tmp_path: Path) -> None:
+    # It comes with pytest-cov, which the tests do not need.
+    coverage = pytest.importorskip("coverage")
+    source = (
+        "MOST = 3\n\n\nclass C:\n    def g(self):\n        return 1\n\n\ndef f():\n    return 2\n"
+    )
+    covered = coverage.CoverageData(str(tmp_path / "contexts"))
+    for context, lines in (
+        # What is imported by the first test: lines of the module, and of definitions.
+        ("tests/test_f.py::test_f|run", [1, 4, 5, 9, 10]),
+        ("tests/test_g.py::test_g|setup", [6]),
+        ("", [6, 10]),
+    ):
+        covered.set_context(context)
+        covered.add_lines({"pytest_judgesense/a.py": lines})
+    covered.write()
+    assert map_of(tmp_path / "contexts", {"pytest_judgesense/a.py": source}) == {
+        "pytest_judgesense/a.py": {"C.g": ["tests/test_g.py"], "f": ["tests/test_f.py"]}
+    }
 
 
 # --- a small package with tests of its own -------------------------------------------------------

@@ -525,6 +525,8 @@ class Workspace:
             for path in sorted((self.copy / "tests").rglob("test_*.py"))
         }
         self._changes = 0
+        self._session: subprocess.Popen[bytes] | None = None
+        self._is_closed = False
 
     def _environment(self, folder: Path) -> Path:
         """An environment whose programs import the copy; the folder of its programs."""
@@ -603,6 +605,8 @@ class Workspace:
 
     def pytest(self, arguments: Sequence[str], timeout: float, **variables: str) -> Ended:
         """A session in the copy, ended with all that it has started."""
+        if self._is_closed:
+            raise InterruptedError("no session begins in a copy that is closed")
         shutil.rmtree(self._cache, ignore_errors=True)
         command = [str(self._bin / "python"), "-m", "pytest", "-q"]
         command += ["-o", f"cache_dir={self._cache}"]
@@ -616,15 +620,22 @@ class Workspace:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            code = None
+            self._session, code = session, None
             try:
                 with suppress(subprocess.TimeoutExpired):
                     code = session.wait(timeout)
             finally:
+                self._session = None
                 _end(session)
         failed = self._cache / "v" / "cache" / "lastfailed"
         names = json.loads(failed.read_text(encoding="utf-8")) if failed.is_file() else {}
         return Ended(code, sorted(names))
+
+    def close(self) -> None:
+        """End the session that is under way, and let none begin. Safe with threads."""
+        self._is_closed = True
+        if session := self._session:
+            _end(session)
 
 
 def _end(session: subprocess.Popen[bytes]) -> None:
@@ -693,31 +704,34 @@ def judge(workspace: Workspace, fault: Fault, plan: Plan) -> Outcome:
 def noticed_by(
     workspace: Workspace, fault: Fault, stage: str, files: Sequence[str], plan: Plan
 ) -> str:
-    """The test that fails with the fault and passes without it; empty if there is none."""
+    """The test that fails with the fault and passes without it; empty if there is none.
+
+    In the gate it has to fail with the fault alone, too: beside others some fail by chance.
+    """
     arguments = ["-x", *files]
     if stage != "mirror" and plan.workers > 1:
         arguments += ["-n", str(plan.workers), "--dist", "worksteal"]
     while True:
+        failing = sorted(plan.failing)
         # A file that cannot be collected is a failure without a test.
-        left_out = [
-            f"{'--deselect' if '::' in name else '--ignore'}={name}"
-            for name in sorted(plan.failing)
-        ]
+        left_out = [f"{'--deselect' if '::' in name else '--ignore'}={name}" for name in failing]
         ended = with_fault(workspace, fault, [*arguments, *left_out], plan.timeout)
         if not ended.noticed:
             return ""
         if ended.code is None:
             return f"time: {plan.timeout:.0f} s"
         # A session that could not begin has failed no test: all that it should have run is asked.
-        tests = ended.failed or list(files)
-        kept = ["--collect-only"] if not ended.failed else ["-x"]
-        alone = [*kept, *tests, "-m", "long or not long"]
+        alone = ["-x", *ended.failed] if ended.failed else ["--collect-only", *files]
+        alone += ["-m", "long or not long"]
         without = workspace.pytest(alone, plan.timeout)
+        chance = without.failed
         if not without.noticed:
-            return ended.failed[0] if ended.failed else f"a session that ends with {ended.code}"
-        if not without.failed or set(without.failed) <= plan.failing:
-            raise RuntimeError(f"Without a fault pytest ends with {without.code}: {tests}")
-        plan.failing.update(without.failed)
+            if stage == "mirror" or with_fault(workspace, fault, alone, plan.timeout).noticed:
+                return (*ended.failed, f"a session that ends with {ended.code}")[0]
+            chance = ended.failed
+        if not {*chance} - {*failing}:
+            raise RuntimeError(f"without a fault pytest ends with {without.code}: {alone}")
+        plan.failing.update(chance)
 
 
 def with_fault(
@@ -748,7 +762,13 @@ def judge_all(
             free.put(workspace)
 
     with ThreadPoolExecutor(len(workspaces)) as pool:
-        yield from pool.map(judged, faults)
+        try:
+            yield from pool.map(judged, faults)
+        finally:
+            # Where the command is interrupted, sessions are under way that nobody waits for.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for workspace in workspaces:
+                workspace.close()
 
 
 def make_map(workspace: Workspace, path: Path, workers: int) -> int:
@@ -887,7 +907,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for number, fault in enumerate(faults, start=1):
             print(f"{number:2} {shown(fault)}")
         return 0
-    signal.signal(signal.SIGTERM, _interrupt)
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         return run(Path(folder).resolve(), faults, tests, options)
 
@@ -902,7 +921,7 @@ def run(
     """Judge the faults, or make the map, in copies below a folder."""
     checkout, tests = options.checkout.resolve(), options.tests or options.checkout / "tests"
     workers = options.workers or max(1, len(os.sched_getaffinity(0)) // options.jobs)
-    jobs = 1 if options.make_map else min(options.jobs, len(faults))
+    jobs = 1 if options.make_map else max(1, min(options.jobs, len(faults)))
     workspaces = [
         Workspace(folder / str(number), checkout, tests.resolve()) for number in range(jobs)
     ]
@@ -915,4 +934,5 @@ def run(
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _interrupt)
     sys.exit(main())

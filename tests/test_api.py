@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import subprocess
@@ -20,6 +21,7 @@ from pytest_judgesense.errors import LimitReached, MissingRecording, UsageError
 from pytest_judgesense.report.csv_tables import column_names
 from tests.judges.endpoint import endpoint, says
 from tests.plugin.project import parity_suite
+from tests.sources import SOURCES, tree_of
 
 
 @pytest.fixture(autouse=True)
@@ -239,3 +241,20 @@ def test_several_judges_end_in_who_is_most_stable_by_wording_and_by_order(
     shown = " ".join(line.strip() for line in capsys.readouterr().out.splitlines())
     assert wording in shown
     assert order in shown
+
+
+def test_a_seed_that_is_not_given_is_0_everywhere() -> None:
+    # Else the shell, pytest and Python would draw differently of the same recording.
+    defaults = {
+        (name, ast.unparse(default))
+        for name, source in SOURCES.items()
+        for node in ast.walk(tree_of(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for argument, default in (
+            *zip(reversed(node.args.args), reversed(node.args.defaults), strict=False),
+            *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True),
+        )
+        if argument.arg == "seed" and default is not None
+    }
+    assert len(defaults) > 10
+    assert {default for _, default in defaults} - {"..."} == {"0"}

@@ -30,6 +30,7 @@ from pytest_judgesense.errors import (
     SuiteError,
     UnprovenRecording,
     UsageError,
+    listed,
     reason_of,
     unknown_name,
 )
@@ -101,6 +102,15 @@ def test_an_unknown_name_lists_all_valid_ones_in_order_and_suggests_the_nearest(
 
 def test_a_name_that_resembles_none_gets_no_suggestion() -> None:
     assert unknown_name("suite", "qqq", ["vacuum"]).remedy == "name a suite of the list"
+
+
+@pytest.mark.parametrize(
+    ("count", "end"), [(2, "n0, n1"), (10, "n8, n9"), (11, "n8, n9 and 1 more")]
+)
+def test_the_first_ten_names_are_listed_and_the_rest_counted(count: int, end: str) -> None:
+    text = listed(f"n{number}" for number in range(count))
+    assert text.endswith(end)
+    assert text.count(",") == min(count, 10) - 1
 
 
 def test_an_unknown_name_where_nothing_is_known_says_so() -> None:

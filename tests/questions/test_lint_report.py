@@ -59,6 +59,35 @@ def test_recorded_reasoning_is_told_without_a_setting(tmp_path: Path) -> None:
     assert list(budget_findings(judge, suite, tmp_path)) == []
 
 
+@pytest.mark.parametrize(("max_tokens", "warns"), [(1023, True), (1024, False), (None, False)])
+def test_of_a_function_the_recorded_requests_tell_its_budget(
+    tmp_path: Path, max_tokens: int | None, warns: bool
+) -> None:
+    suite = replace(load_suite(builtin_suites()["coherence"]), max_tokens=None)
+    usage = {
+        "prompt_tokens": 5,
+        "completion_tokens": 256,
+        "completion_tokens_details": {"reasoning_tokens": 250},
+    }
+    body = {"model": "m", "messages": []} | ({"max_tokens": max_tokens} if max_tokens else {})
+    line = {
+        "trial": "coherence/x/t1/ab/r1",
+        "call": 1,
+        "request": {
+            "method": "POST",
+            "url": "http://x/v1/chat/completions",
+            "body": json.dumps(body),
+        },
+        "response": {"status": 200, "headers": {}, "body": json.dumps({"usage": usage})},
+        "recorded_at": "2026-11-22T15:44:28Z",
+    }
+    (tmp_path / "mine").mkdir()
+    recording = tmp_path / "mine" / "coherence.jsonl"
+    recording.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    judge = judge_from_table("mine", {"provider": "callable", "model": "m:f"}, tmp_path)
+    assert len(list(budget_findings(judge, suite, tmp_path))) == warns
+
+
 def test_lint_counts_it_below_its_suite(tmp_path: Path) -> None:
     path = builtin_suites()["coherence"]
     table = {"provider": "openai", "model": "m", "max_tokens": 100, "reasoning": "low"}

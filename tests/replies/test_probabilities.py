@@ -53,6 +53,7 @@ TOLD = ({"A": 0.75, "B": 0.25}, 0.8)  # .6 / .8, .2 / .8
         ("**", CHOICE, "**"),
         ("My", " verdict", ":", "\n", CHOICE, "."),
         ('{"', "verdict", '": "', CHOICE, '"}'),
+        ('{"', "verdict", '": "', "Response ", CHOICE, '"}'),
         ("```", "json", "\n", '{"', "verdict", '":', ' "', CHOICE, '"', "}", "\n", "```"),
         ('{"reason": "B is short, A is not", "', "verdict", '": "', CHOICE, '"}'),
         ("<think>", "B? No.", "</think>", "\n", CHOICE),

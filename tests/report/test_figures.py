@@ -178,6 +178,9 @@ def test_the_criterion_tradeoff_leads_from_baseline_to_strict() -> None:
     found = figure("shipped", "criterion")
     assert [row[1] for row in found.rows] == ["baseline", "strict"] * 4
     drawn = {(line.get_xdata()[0], line.get_ydata()[0]) for line in marks(found)}
+    (axes,) = axes_of(found)
+    assert axes.get_xlabel() == "raw false preference (share of calls)"
+    assert axes.get_ylabel() == "sensitivity at distance 1 (share of calls)"
     for judge, arm, false, _, _, _, near, *_ in found.rows:
         assert (false, near) in drawn
         for place, measure, more in (
@@ -241,6 +244,13 @@ def test_correlations_effects_and_attributions() -> None:
     assert {depth for _, _, depth in points} == {0.0, 0.5, 1.0}
     assert all(abs(y - round(y)) <= 0.4 + 1e-12 for _, y, _ in points)
     assert len(axes_of(bees)[0].collections[0].get_offsets()) == 180
+
+
+def test_the_depth_of_a_point_is_the_rank_of_its_value() -> None:
+    # 1, 8 and 16 are the first, second and third of three values; points stand by their effect.
+    effects = {16: -0.2, 1: 0.1, 8: 0.3}
+    rows = [{"feature": "f", "feature_value": v, "shap": effect} for v, effect in effects.items()]
+    assert [(x, depth) for x, _, depth in swarm_of(rows)] == [(-0.2, 1), (0.1, 0), (0.3, 0.5)]
 
 
 def test_without_the_extra_effects_and_attributions_say_how_to_install_it() -> None:

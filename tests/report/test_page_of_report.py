@@ -96,6 +96,15 @@ def test_each_judge_has_what_is_worst_about_it_how_bad_that_is_and_what_to_do() 
     assert "judgesense explain order_positional" in words
 
 
+def test_the_four_worst_suites_stand_out() -> None:
+    (leaning,) = (judge for judge in view().judges if judge.sheet.name == "leaning")
+    (part,) = leaning.parts
+    parts = tuple(replace(part, part=replace(part.part, suite=f"s{place}")) for place in range(6))
+    # All are as bad: the first four in the order of the suites.
+    remarked = remarks(replace(leaning, parts=parts))
+    assert [remark.suite for remark in remarked] == ["s0", "s1", "s2", "s3"]
+
+
 def test_a_judge_with_checks_is_told_by_its_bars() -> None:
     (judge, *_) = view().judges[1:]
     gated = CheckLine("jss_floor[0.9]", "jss", "pairs", 0.9, "pass", "estimate", "")

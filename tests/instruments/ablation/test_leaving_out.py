@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -11,11 +12,13 @@ import pytest
 
 from pytest_judgesense import why
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.instruments.ablation.leaving_out import _sample
 from pytest_judgesense.text.display import print_line
 from pytest_judgesense.text.layout import WIDTH
 from tests.instruments.ablation import project
 from tests.instruments.ablation.project import PROMPT, SUITE, N
 from tests.plugin.project import ChatServer
+from tests.suites.known import builtin_suites, load_suite
 
 CALLS = N * (6 + 4)
 AGAIN = 2 * N  # without the two sentences that may do something
@@ -298,3 +301,13 @@ def test_a_terminal_shows_margins_in_colour_and_nothing_else_does(
         "plain",
         "noticed",
     ]
+
+
+def test_a_sample_is_drawn_by_the_ids_of_the_items_and_a_larger_one_holds_it() -> None:
+    items = load_suite(builtin_suites()["coherence"]).items
+    drawn = [item.id for item in _sample(items, 6, seed=3)]
+    # The least SHA-256 of seed and id, whatever the order of the file.
+    places = {hashlib.sha256(f"3/{item.id}".encode()).digest(): item.id for item in items}
+    assert drawn == [places[place] for place in sorted(places)[:6]]
+    assert [item.id for item in _sample(items[::-1], 4, seed=3)] == drawn[:4]
+    assert drawn != [item.id for item in _sample(items, 6, seed=4)]

@@ -16,7 +16,13 @@ import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.simulated.endpoint import EmbeddedServer, _Handler, answer, serving
+from pytest_judgesense.judges.simulated.endpoint import (
+    EmbeddedServer,
+    _Handler,
+    _tool_input,
+    answer,
+    serving,
+)
 from pytest_judgesense.judges.simulated.named_observers import PROFILES, Observer, observer_named
 from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites
@@ -323,3 +329,21 @@ def test_a_page_that_names_this_machine_otherwise_is_not_answered(
 def test_the_names_of_this_machine_are_answered(client: httpx.Client, host: str) -> None:
     answer = client.post("/v1/chat/completions", json=_openai(), headers={"Host": host})
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"verdict": "A"}', {"verdict": "A"}),
+        ('It is {"verdict": "A"}.', {"verdict": "A"}),
+        ("A", None),
+        ("{A}", None),
+    ],
+)
+def test_the_input_of_a_tool_is_the_object_of_the_reply(
+    text: str, expected: dict[str, str] | None
+) -> None:
+    body = {"tool_choice": {"type": "tool", "name": "judge"}}
+    used = _tool_input(body, text)
+    assert (used and used["input"]) == expected
+    assert _tool_input({}, text) is None

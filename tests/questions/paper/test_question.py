@@ -103,3 +103,11 @@ def test_arguments_that_mean_nothing_are_errors_of_usage(here: Path) -> None:
         paper("jss", "embedded:mixed", mode="replayed")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="no model writes items for the paper jss"):
         GenerationQuestion("jss", ("embedded:mixed", "embedded:clean")).plan()
+
+
+def test_the_whole_design_is_asked_unless_a_quick_one_is_wanted() -> None:
+    name = min(BUILT_IN.papers)
+    judges = ("embedded:clean",)
+    question = PaperQuestion(name, judges)
+    assert question == PaperQuestion(name, judges, quick=False)
+    assert {suite.name for suite in question._suites} == {*BUILT_IN.papers[name].suites()}

@@ -102,7 +102,7 @@ def test_results_in_any_order_become_the_cassette_of_a_live_recording(capsys, se
     code, out, err = told(capsys, "recordings", "batch", "import", *NAMED, results)
 
     assert code == 0, err
-    assert f"{TRIALS} exchanges recorded: {CASSETTE}" in out
+    assert out.splitlines()[0] == f"{TRIALS} exchanges recorded: {CASSETTE}"
     assert f"{TRIALS} of {TRIALS} trials are recorded now" in out
     assert undated(CASSETTE) == undated(live)
     judge, suite = judge_from_name(JUDGE), suite_named("coherence@published")

@@ -98,6 +98,15 @@ def test_a_generous_judge_keeps_the_rate_a_grade_higher() -> None:
     assert passes["above all"] == (0.0, 0)
 
 
+def test_marks_between_which_the_scale_has_no_even_places() -> None:
+    # Twelve items of each of four grades, whose places are thirds: 36, 24 and 12 of 48 reach them.
+    four = replace(GRADES, labels=("1", "2", "3", "4"))
+    grades = [str(place % 4 + 1) for place in range(48)]
+    of = migration(cell("old", grades, four, grades), cell("new", grades, four, grades))
+    passes = {row["mark"]: row["passes"] for row in table_of(of, "marks")}
+    assert passes == pytest.approx({"1": 1, "2": 0.75, "3": 0.5, "4": 0.25, "above all": 0})
+
+
 def test_another_mark_of_the_old_judge() -> None:
     cells = cell("old", GRADE, GRADES, GRADE), cell("new", GENEROUS, GRADES, GRADE)
     of = migration(*cells, mark=place_on_scale(GRADES, "2"))

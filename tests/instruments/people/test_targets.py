@@ -1,0 +1,29 @@
+"""What people say of items as shares of a scale, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pytest_judgesense.instruments.people.targets import targets
+from tests.measures.building import GRADES
+
+from .labelled import cell, item
+
+
+def test_the_mean_place_is_that_of_people_else_of_the_stated_label() -> None:
+    design = replace(GRADES, labels=tuple("12345"), labelled="random")
+    of = cell(
+        design,
+        item("lowest", "1", label="1"),
+        item("middle", "3", label="3"),
+        item("people", "5", people=["4", "5"]),
+        item("none", "2"),
+    )
+    (target,) = targets(of)
+    judge, people = target.shares(None)
+    # Places 0 to 4 over 4: of 1 it is 0, of 3 a half, of people (3 + 4) / 2 / 4; nothing is stated
+    # of the last one.
+    np.testing.assert_array_equal(people, [0, 0.5, 0.875, np.nan])
+    np.testing.assert_array_equal(judge, [0, 0.5, 1, 0.25])

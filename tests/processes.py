@@ -28,6 +28,8 @@ from pathlib import Path
 from pkgutil import resolve_name, walk_packages
 from typing import IO, Any, Final, NoReturn
 
+from tests.costs import FORKED, count_sessions
+
 ROOT: Final = Path(__file__).parents[1]
 # What pytest loads in an environment with the extra `all`: packages of the extra `test` cost every
 # process two seconds.
@@ -145,6 +147,7 @@ def _clean(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _serve(descriptor: int) -> None:
     """Fork a process for each command that is asked for, until the socket is closed."""
+    count_sessions(FORKED)
     _import_all()
     with socket.socket(fileno=descriptor) as ours:
         while True:

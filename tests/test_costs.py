@@ -49,7 +49,7 @@ subprocess.run([sys.executable, "-m", "pytest", "--version"], check=True)
     subprocess.run(
         [sys.executable, "-c", code, tmp_path],
         cwd=ROOT,
-        env=os.environ | {FILE: str(marks)},
+        env=os.environ | {FILE: str(marks), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         check=True,
     )
     assert marks.read_bytes() == FORKED + STARTED

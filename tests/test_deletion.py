@@ -30,7 +30,7 @@ CHECKOUT = Path(__file__).parents[1]
 ROOM = "debate"
 ROOMS = (ROOM, "rubric", "people", "probe", "ablation")
 # What tests read and nothing in them changes.
-SHARED = (".ci", "cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
+SHARED = (".ci", ".github", "cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
 QUICK = (
     "tests/test_rooms.py",
     "tests/test_registry.py",

@@ -37,7 +37,7 @@ QUICK = (
     "tests/measures/test_published_rates.py",
     "tests/checks/test_explanation.py",
     "tests/suites/test_builtin.py",
-    "tests/suites/test_kind.py",
+    "tests/suites/test_suite_kinds.py",
     "tests/suites/test_loading.py",
 )
 

@@ -8,7 +8,11 @@ import pytest
 
 # Who measures a judge in the checkout may have installed the plugin alone.
 INSTALLED = find_spec("hypothesis") is not None
-pytest_plugins = ["pytester", "tests.long", "tests.session"] if INSTALLED else []
+pytest_plugins = (
+    ["pytester", "tests.costs", "tests.long", "tests.optional", "tests.session"]
+    if INSTALLED
+    else []
+)
 
 
 def measures_a_judge(config: pytest.Config) -> bool:

@@ -28,6 +28,8 @@ from pathlib import Path
 from pkgutil import resolve_name, walk_packages
 from typing import IO, Any, Final, NoReturn
 
+from tests.costs import FORKED, count_sessions
+
 ROOT: Final = Path(__file__).parents[1]
 # What pytest loads in an environment with the extra `all`: packages of the extra `test` cost every
 # process two seconds.
@@ -40,6 +42,11 @@ def environment_of(plugins: Sequence[str]) -> dict[str, str]:
 
 
 ENVIRONMENT: Final = environment_of(PLUGINS)
+# What the server says when it has imported everything.
+_READY: Final = b"ready"
+# Optional libraries: several tests have functions that ask by openai.
+_LIBRARIES: Final = ("jinja2", "matplotlib.figure", "openai")
+_ANALYSES: Final = ("lightgbm", "shap", "statsmodels.stats.anova")
 _MAINS: Final = {
     "judgesense": "pytest_judgesense.commands.main:main",
     "pytest": "pytest:console_main",
@@ -110,6 +117,21 @@ class _Server:
         )
         theirs.close()
         atexit.register(self.close)
+        self._await_ready()
+
+    def _await_ready(self) -> None:
+        """Wait until it has imported everything.
+
+        Raises:
+            RuntimeError: with its traceback, if it could not.
+        """
+        said = b""
+        while said != _READY:
+            part = self._socket.recv(65536)
+            if not part:
+                words = said.decode() or "it has printed why"
+                raise RuntimeError(f"the server that forks has not started:\n{words}")
+            said += part
 
     def run(
         self,
@@ -124,7 +146,10 @@ class _Server:
         message = json.dumps(asked).encode() + b"\n"
         socket.send_fds(self._socket, [message[:1]], [out.fileno(), err.fileno()])
         self._socket.sendall(message[1:])
-        code = int(self._socket.recv(16))
+        reply = self._socket.recv(16)
+        if not reply:
+            raise RuntimeError(f"the server that forks has ended while it ran {arguments}")
+        code = int(reply)
         if code == -signal.SIGALRM:
             raise subprocess.TimeoutExpired(list(arguments), timeout)
         return code
@@ -145,8 +170,14 @@ def _clean(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _serve(descriptor: int) -> None:
     """Fork a process for each command that is asked for, until the socket is closed."""
-    _import_all()
     with socket.socket(fileno=descriptor) as ours:
+        try:
+            count_sessions(FORKED)
+            _import_all()
+        except Exception:
+            ours.sendall(traceback.format_exc().encode())
+            raise
+        ours.sendall(_READY)
         while True:
             message, descriptors, *_ = socket.recv_fds(ours, 1, 2)
             if not message:
@@ -170,19 +201,11 @@ def _import_all(analyses: bool = True) -> None:
     """
     import filelock  # noqa: F401
     import httpcore  # noqa: F401
-    import jinja2  # noqa: F401
-    import matplotlib.figure  # noqa: F401
-    import openai  # noqa: F401 - the functions of several tests do
 
     import pytest_judgesense
 
-    if analyses:
-        # Without the system's libgomp it is installed and cannot be loaded.
-        with suppress(OSError):
-            import lightgbm  # noqa: F401
-        import shap  # noqa: F401
-        import statsmodels.stats.anova  # noqa: F401
-
+    for name in (*_LIBRARIES, *(_ANALYSES if analyses else ())):
+        _import_if_installed(name)
     names = [m.name for m in walk_packages(pytest_judgesense.__path__, "pytest_judgesense.")]
     for name in ("pytest_judgesense", *PLUGINS, *names):
         # pytest warns of plugins that it could have rewritten, had they not been imported.
@@ -191,6 +214,19 @@ def _import_all(analyses: bool = True) -> None:
     share_certificates()
     gc.collect()
     freeze_for_good()
+
+
+def _import_if_installed(name: str) -> None:
+    """Import a library; one that is installed and lacks another is an error."""
+    try:
+        import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0]:
+            raise
+    except OSError:
+        # Without the system's libgomp lightgbm is installed and cannot be loaded.
+        if name != "lightgbm":
+            raise
 
 
 def share_certificates() -> None:

@@ -68,6 +68,7 @@ def pytest_terminal_summary(
     for what, words in (
         ("pages of docs", "is not run: there is no"),
         ("tests of what the system cannot load", "cannot be loaded"),
+        ("tests of libraries that are missing", "is not installed"),
     ):
         if told := sorted(reason for reason in reasons if words in reason):
             terminalreporter.section(f"NOT RUN: {what}")

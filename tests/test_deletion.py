@@ -30,14 +30,14 @@ CHECKOUT = Path(__file__).parents[1]
 ROOM = "debate"
 ROOMS = (ROOM, "rubric", "people", "probe", "ablation")
 # What tests read and nothing in them changes.
-SHARED = (".ci", "cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
+SHARED = (".ci", ".github", "cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
 QUICK = (
     "tests/test_rooms.py",
     "tests/test_registry.py",
     "tests/measures/test_published_rates.py",
     "tests/checks/test_explanation.py",
     "tests/suites/test_builtin.py",
-    "tests/suites/test_kind.py",
+    "tests/suites/test_suite_kinds.py",
     "tests/suites/test_loading.py",
 )
 

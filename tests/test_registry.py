@@ -339,7 +339,9 @@ def test_a_new_built_in_measure_is_one_file_of_code(tmp_path: Path) -> None:
     shutil.copytree(CHECKOUT / "docs", tmp_path / "docs")
     for name in ("suites", "cassettes"):
         (tmp_path / name).symlink_to(CHECKOUT / name)
-    before = {path: path.read_bytes() for path in tmp_path.glob("pytest_judgesense/**/*.py")}
+    sources = [*tmp_path.glob("pytest_judgesense/**/*.py")]
+    sources += tmp_path.glob("pytest_judgesense/**/*.txt")
+    before = {path: path.read_bytes() for path in sources}
     file = tmp_path / "pytest_judgesense" / "instruments" / "vacuum" / "instrument.py"
     head, given, rest = file.read_text(encoding="utf-8").partition("\nINSTRUMENTS: Final = (")
     before_list, listed, measures = rest.partition("measures=(")

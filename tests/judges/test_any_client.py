@@ -514,7 +514,7 @@ from pytest_judgesense.cassettes.opening import open_cassette
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.writing import RecordingCassette, holds
 from pytest_judgesense.judges.client import open_client
-from pytest_judgesense.judges.judge_table import Judge
+from pytest_judgesense.judges.judge_table import declared_judge
 from tests.judges.provider import provider
 
 def options(url, messages):
@@ -548,7 +548,7 @@ async def main(folder):
             said, before = [], served.hits
             for mode in ("record", "replay"):
                 tape = open_cassette(folder / f"{judge.__name__}.jsonl", mode)
-                async with open_client(Judge("mine", judge), tape, concurrency=4) as asker:
+                async with open_client(declared_judge("mine", judge), tape, concurrency=4) as asker:
                     with intercepting(tape):
                         said.append([
                             (await asker.ask(f"s/i{n}", [{"role": "user", "content": f"item {n}"}]))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
 
 import pytest
 
@@ -170,17 +172,22 @@ def test_a_function_that_was_repaired_is_told_how_to_ask_again(
     (mute.path / "pyproject.toml").write_text(
         '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "rules:judge"\n'
     )
-    rules = mute.path / "rules.py"
-    rules.write_text('def judge(prompt):\n    return "Hm."\n')
-    first = processes.run("pytest", *RECORD, *workers, cwd=mute.path)
-    assert "are from before" not in first.stdout
-    rules.write_text('def judge(prompt):\n    return "NO, never"\n')
-    result = processes.run("pytest", *RECORD, *workers, cwd=mute.path)
+    # Its code stays as it is: that is watched, and another would be asked anew.
+    (mute.path / "rules.py").write_text(
+        "import os\ndef judge(prompt):\n    return os.environ['REPLY']\n"
+    )
+
+    def recorded(reply: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"REPLY": reply}
+        return processes.run("pytest", *RECORD, *workers, cwd=mute.path, environment=environment)
+
+    assert "are from before" not in recorded("Hm.").stdout
+    result = recorded("Perhaps.")
     told = " ".join(result.stdout.split())
     remedy = f"20 of these are from before: to ask for all again, rm {mute.cassette}; "
     assert remedy in told, result.stdout
     mute.cassette.unlink()
-    processes.run("pytest", *RECORD, *workers, cwd=mute.path)
+    recorded("NO")
     assert len(mute.lines()) == N
 
 

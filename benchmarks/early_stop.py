@@ -63,7 +63,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.measurement import measure
-from pytest_judgesense.stats import early_stop
+from pytest_judgesense.stats import sequential as early_stop
 from pytest_judgesense.stats.chances import beta_binomial
 from pytest_judgesense.stats.inputs import cluster_codes
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.questions.correct.verdicts import verdicts_of_judges
+from pytest_judgesense.questions.correct.calibrated_judge import verdicts_of_judges
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.report.log import log_lines
 from tests.measures.building import YES_NO, judgment

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_judgesense.questions.report.panel.ballots import ballots_of
-from pytest_judgesense.questions.report.panel.votes import JudgePanel, VotePrice
-from pytest_judgesense.questions.report.panel.words import _judges
+from pytest_judgesense.questions.report.panel.panel_answer import _judges
+from pytest_judgesense.questions.report.panel.votes import JudgePanel, VotePrice, ballots_of
 
-from .test_ballots import cells_of
+from .test_votes import cells_of
 
 # Most say YES of a, NO of b, NO of c, where `mild` has no verdict.
 SAID = {

@@ -7,9 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from pytest_judgesense.errors import LimitReached
 from pytest_judgesense.judges.spec import JudgeSpec
-from pytest_judgesense.judges.throttle import Deadline, Throttle, setting_to_change
+from pytest_judgesense.judges.throttle import Throttle, setting_to_change
 
 # A callable asks whom it likes: no call of it goes first, alone.
 SPEC = JudgeSpec("fn", "callable", "module:function")
@@ -127,13 +126,3 @@ def test_a_refused_setting_is_named_as_the_table_has_it(reason: str, setting: st
 )
 def test_other_reasons_name_none(reason: str) -> None:
     assert setting_to_change(reason) is None
-
-
-def test_a_wait_ends_when_the_deadline_passes() -> None:
-    async def main() -> None:
-        deadline = Deadline(seconds=60, left_s=0.05)
-        async with asyncio.timeout(10), deadline.waiting():
-            await asyncio.sleep(30)
-
-    with pytest.raises(LimitReached, match="--judge-deadline 60 is reached"):
-        asyncio.run(main())

@@ -104,7 +104,7 @@ def test_only_the_reasoning_of_one_whole_object_is_read(reply: str) -> None:
 @pytest.mark.parametrize("unit", ["B is better. ", "Verdict: B\n", "so ", "i think that ", "is a "])
 def test_hostile_reasoning_costs_no_more_than_its_length(unit: str) -> None:
     reply = '{"reasoning": "' + (unit * 60_000).replace("\n", "\\n") + '", "winner": "A"}'
-    before = time.perf_counter()
+    before = time.thread_time()
     reasoned_verdict(reply, PAIR)
-    # 60,000 characters are read, in some 0.1 s; what is quadratic takes minutes.
-    assert time.perf_counter() - before < 5
+    # 60,000 units are read in some 0.1 s of the processor; what is quadratic takes minutes.
+    assert time.thread_time() - before < 5

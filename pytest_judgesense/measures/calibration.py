@@ -26,10 +26,10 @@ from pytest_judgesense.estimate import compact
 from pytest_judgesense.files.limits import limits
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.stats.inputs import Clusters, NotEstimable
-from pytest_judgesense.stats.label_errors import RateWithoutErrors
 from pytest_judgesense.trial import TIE, Failed, Judgment
 
 if TYPE_CHECKING:
+    from pytest_judgesense.stats.label_errors import RateWithoutErrors
     from pytest_judgesense.stats.mixture_fit import MixtureFit
     from pytest_judgesense.stats.rogan_gladen import CalibratedShare
 
@@ -340,7 +340,7 @@ def label_error_row(result: RateWithoutErrors | NotEstimable) -> dict[str, Any]:
 
     Keys: ``people_err`` in words; and the numbers, ``None`` where nobody knows them.
     """
-    numbers = result if isinstance(result, RateWithoutErrors) else None
+    numbers = None if isinstance(result, NotEstimable) else result
     return {
         "people_err": label_error_words(result),
         "disagreement": numbers and numbers.disagreement,

@@ -16,7 +16,6 @@ import pytest
 from pytest_judgesense.checks.check_texts import brief_lines, check_line, explanation_of, whole_text
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.explanation import Explanation
-from pytest_judgesense.checks.loosened import as_then, loosened
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
     ALPHA,
@@ -172,6 +171,8 @@ class Family:
 
     def _is_dropped(self, member: DeclaredCheck) -> bool:
         """Whether a check was declared at the revision alone."""
+        from pytest_judgesense.checks.loosened import as_then
+
         checks = checks_of(member.suite, self._measurements.registry)
         _, dropped = as_then([member.check], [check for check, _ in checks])
         return bool(dropped)
@@ -250,6 +251,8 @@ class Family:
         if not isinstance(self.past, JudgesenseError) and (retired := self.past.newly_retired):
             yield f"called retired since {self._settings.revision}: {', '.join(retired)}"
         if then := self.checks_then(member.suite):
+            from pytest_judgesense.checks.loosened import loosened
+
             now = checks_of(member.suite, self._measurements.registry)
             if clauses := [*loosened(then, [check for check, _ in now])]:
                 held = "; comparisons hold as they were"

@@ -4,6 +4,9 @@ A room goes with those that build on it. Without each room the other suites give
 golden files, and all outputs are written. `.ci/full` runs all tests without each of ``ROOMS``. So
 that they pass there, the last test keeps what only such a room has out of the tests of everything
 else.
+
+A question is its folder, its adapter in `commands/`, its line there, and its export: without it all
+other modules load, the other commands are there, and suites run.
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.commands.main import COMMANDS
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests.golden.outputs import golden, independent
 from tests.suites.known import builtin_suites
@@ -56,7 +60,18 @@ def without_room(folder: Path, room: str = ROOM) -> Path:
     Nor has it the rooms that build on this one.
     """
     gone = gone_with(room)
-    left_out = shutil.ignore_patterns(*gone)
+    _copy_without(folder, shutil.ignore_patterns(*gone))
+    listed = folder / "pytest_judgesense" / "instruments" / "builtin.py"
+    lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not any(one in line.lower() for one in gone)]
+    listing = [line for line in lines if line.startswith("    Room(") and line not in kept]
+    assert len(listing) == len(gone), "docs/architecture.md says a line a room, and its functions"
+    listed.write_text("".join(kept), encoding="utf-8")
+    return folder
+
+
+def _copy_without(folder: Path, left_out: Callable[[str, list[str]], Iterable[str]]) -> None:
+    """Copy the checkout, without what ``left_out`` names of a folder's files."""
     for name in ("pytest_judgesense", "tests"):
         shutil.copytree(CHECKOUT / name, folder / name, ignore=left_out)
     for name in SHARED:
@@ -64,13 +79,43 @@ def without_room(folder: Path, room: str = ROOM) -> Path:
     for file in CHECKOUT.iterdir():
         if file.is_file() and file.name != ".git":
             shutil.copy(file, folder)
-    listed = folder / "pytest_judgesense" / "instruments" / "builtin.py"
-    lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if not any(one in line.lower() for one in gone)]
-    listing = [line for line in lines if line.startswith("    Room(") and line not in kept]
-    assert len(listing) == len(gone), "docs/extending.md says a line a room, and its functions"
-    listed.write_text("".join(kept), encoding="utf-8")
+
+
+def without_question(folder: Path, question: str) -> Path:
+    """A copy of the checkout without a question: its folder, its adapters, its tests and its lines.
+
+    Its lines are that of its command, those of older names of it, and its export.
+    """
+    command = question.removesuffix("_")
+    adapters = {
+        "pytest_judgesense": re.compile(rf"{command}(_\w*)?\.py"),
+        "tests": re.compile(rf"test_{command}(_\w*)?\.py"),
+    }
+
+    def left_out(place: str, names: list[str]) -> list[str]:
+        match Path(place).name:
+            case "questions":
+                return [name for name in names if name == question]
+            case "commands":
+                adapter = adapters[Path(place).relative_to(CHECKOUT).parts[0]]
+                return [name for name in names if adapter.fullmatch(name)]
+        return []
+
+    _copy_without(folder, left_out)
+    package = folder / "pytest_judgesense"
+    _drop_lines(package / "commands" / "main.py", rf'    "{command}": |    "\w+": "{command} ')
+    exports = package / "__init__.py"
+    door = re.compile(rf'"(\w+)": "pytest_judgesense\.questions\.{question}\.')
+    exported = door.findall(exports.read_text(encoding="utf-8"))
+    names = "".join(rf'|    "{name}",$' for name in exported)
+    _drop_lines(exports, rf".*pytest_judgesense\.questions\.{question}\.{names}")
     return folder
+
+
+def _drop_lines(file: Path, pattern: str) -> None:
+    """Drop the lines of a file that begin with a pattern."""
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not re.match(pattern, line)), "utf-8")
 
 
 def run(
@@ -90,6 +135,52 @@ def run(
 def passed(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     return done.stdout
+
+
+QUESTIONS = sorted(
+    file.parent.name for file in (CHECKOUT / "pytest_judgesense/questions").glob("*/__init__.py")
+)
+# What loads every module that there is, and every export.
+LOADED = """
+import importlib, pkgutil
+import pytest_judgesense
+for module in pkgutil.walk_packages(pytest_judgesense.__path__, "pytest_judgesense."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+for name in pytest_judgesense.__all__:
+    getattr(pytest_judgesense, name)
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param(question, marks=() if question == "why" else pytest.mark.long)
+        for question in QUESTIONS
+    ],
+)
+def test_a_question_is_its_folder_its_adapter_and_its_lines(tmp_path: Path, question: str) -> None:
+    folder = without_question(tmp_path / "copy", question)
+
+    def printed(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "80"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return done.stdout
+
+    printed("-c", LOADED)
+    listed = re.findall(
+        r"^    (\w+) ", printed("-m", "pytest_judgesense.commands", "--help"), re.MULTILINE
+    )
+    assert listed == [name for name in COMMANDS if name != question.removesuffix("_")]
+    suites = ("--judge-suite", "vacuum", "--judge-name", "embedded:clean")
+    assert "passed" in passed(run(folder, *suites, within=tmp_path))
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Final
 
 from pytest_judgesense.commands.live_calls import add_terms, terms_of
 from pytest_judgesense.commands.options import (
@@ -24,9 +25,24 @@ from pytest_judgesense.questions.label.by_person import (
     is_name,
 )
 from pytest_judgesense.questions.label.wordings import WordingsQuestion
+from pytest_judgesense.questions.terms import AskingTerms
 
 _OF_A_PERSON = ("person", "draw", "no_browser")
-_OF_A_JUDGE = ("output", "plan", "judge_max_calls", "judge_max_cost")
+_OF_A_JUDGE = (
+    "output",
+    "plan",
+    "judge_concurrency",
+    "judge_max_calls",
+    "judge_max_cost",
+    "judge_max_unparsed",
+)
+# What an option is that is not given; of the others it is `None`.
+_NOT_GIVEN: Final[dict[str, object]] = {
+    "no_browser": False,
+    "plan": False,
+    "judge_concurrency": AskingTerms.concurrency,
+    "judge_max_unparsed": AskingTerms.max_unparsed,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse(options: argparse.Namespace, names: tuple[str, ...], whose: str) -> None:
-    if others := [name for name in names if getattr(options, name) not in (None, False)]:
+    if others := [name for name in names if getattr(options, name) != _NOT_GIVEN.get(name)]:
         raise UsageError(f"--{others[0].replace('_', '-')} is an option of {whose}")
 
 

@@ -17,7 +17,6 @@ from pytest_judgesense.datasheets.datasheet import (
     setting_notices,
     state_of,
 )
-from pytest_judgesense.datasheets.figures import Found
 from pytest_judgesense.datasheets.profile import sketch
 from pytest_judgesense.datasheets.sections import (
     Analysis,
@@ -34,6 +33,7 @@ from pytest_judgesense.text.estimate_columns import shown_texts
 from pytest_judgesense.trial import grouped
 
 if TYPE_CHECKING:
+    from pytest_judgesense.datasheets.figures import Found
     from pytest_judgesense.datasheets.published_design import Printed
 
 _PREFIXED: Final = ("distance", "k", "polarity", "temperature")

@@ -356,6 +356,9 @@ def test_a_browser_is_opened_at_the_address(
         (["--person", "a", "--judge-mode", "record"], "do not label together"),
         (["--person", "a", "--plan"], "--plan is an option of a judge that labels"),
         (["--person", "a", "--judge-max-calls", "9"], "--judge-max-calls is an option of a judge"),
+        (["--person", "a", "--judge-max-calls", "0"], "--judge-max-calls is an option of a judge"),
+        (["--person", "a", "--judge-concurrency", "3"], "--judge-concurrency is an option of a"),
+        (["--person", "a", "--judge-max-unparsed", "0"], "--judge-max-unparsed is an option of a"),
         (["--person", "a", "--draw", "31"], "31 items cannot be drawn"),
     ],
 )

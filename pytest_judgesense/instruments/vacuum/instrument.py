@@ -20,7 +20,7 @@ INSTRUMENTS: Final = (
             *taken_by(estimators.estimates, DARK_CURRENT, TIE_RATE, ABSTAIN_RATE),
             *ORDER,
             *REPLIES,
-            SOFT_DARK_CURRENT.taken_by(estimators.estimates, estimators.preferring),
+            SOFT_DARK_CURRENT.taken_by(estimators.soft_estimates, estimators.preferring),
             *SOFT,
         ),
         call_measure=DARK_CURRENT.name,

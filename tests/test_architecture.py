@@ -210,9 +210,10 @@ def intrudes(module: str, targets: Iterable[str], rooms: Mapping[str, set[str]])
     """What a module imports of rooms that it neither stands in nor builds on."""
     own = room_of(module, rooms)
     entered = {target: room for target in targets if (room := room_of(target, rooms))}
-    # The list of all instruments takes what each gives.
-    gives = ("instrument", "foreign_formats") if module == "instruments.builtin" else ()
-    given = {f"instruments.{room}.{name}" for room in rooms for name in gives}
+    # The list of all instruments takes what each gives, and what reads foreign files.
+    gives = ("instrument", "foreign_formats", "foreign_grades", "judgebench")
+    names = gives if module == "instruments.builtin" else ()
+    given = {f"instruments.{room}.{name}" for room in rooms for name in names}
     return {
         target
         for target, room in entered.items()

@@ -38,7 +38,11 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.cassettes.bodies import readable, sent_bytes
-from pytest_judgesense.cassettes.credentials import request_credentials, response_credentials
+from pytest_judgesense.cassettes.credentials import (
+    request_credentials,
+    response_credentials,
+    variable_in,
+)
 from pytest_judgesense.cassettes.exchange import (
     CALL,
     CARRIED,
@@ -52,7 +56,6 @@ from pytest_judgesense.cassettes.exchange import (
     as_body,
 )
 from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, RecordedTrials, normal_url
-from pytest_judgesense.cassettes.placeholder_keys import variable_in
 from pytest_judgesense.cassettes.received import received
 from pytest_judgesense.cassettes.redaction import Redactor, same_but_for_secrets
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, current_scope

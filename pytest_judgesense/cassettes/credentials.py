@@ -19,6 +19,22 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+PLACEHOLDER: Final = "judgesense-placeholder-no-key"
+# A letter case of its own would make it look like a secret.
+_OF_A_VARIABLE: Final = re.compile(rf"{PLACEHOLDER}-([a-z0-9-]+)")
+
+
+def placeholder_for(variable: str) -> str:
+    """The text that a client is given in place of the key in an environment ``variable``."""
+    return f"{PLACEHOLDER}-{variable.lower().replace('_', '-')}"
+
+
+def variable_in(texts: Iterable[str]) -> str | None:
+    """The variable whose placeholder one of the ``texts`` holds; ``None`` if there is none."""
+    named = next(filter(None, map(_OF_A_VARIABLE.search, texts)), None)
+    return named and named[1].upper().replace("-", "_")
+
+
 SHORTEST_SECRET: Final = 8
 # A client that signs every request differently must not make the list, and so the search, grow.
 MOST_LEARNED: Final = 256

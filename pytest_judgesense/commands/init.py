@@ -19,8 +19,8 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.questions.init.by_criteria import kinds_that_begin
-from pytest_judgesense.questions.init.own_material import FunctionOptions, LogOptions
 from pytest_judgesense.questions.init.question import InitQuestion
+from pytest_judgesense.questions.init.suite_file import FunctionOptions, LogOptions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

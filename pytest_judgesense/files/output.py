@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import secrets
 import shutil
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
+from typing import Any
 
 from pytest_judgesense.errors import (
     ExtensionError,
@@ -220,3 +223,21 @@ class Outputs:
 
 def _is_foreseen(error: Exception) -> bool:
     return isinstance(error, JudgesenseError | OSError)
+
+
+def toml_text(value: Any) -> str:
+    """A text, a number, a list or a table as TOML writes it in one line."""
+    if isinstance(value, Mapping):
+        return (
+            "{ "
+            + ", ".join(f"{toml_key(key)} = {toml_text(inner)}" for key, inner in value.items())
+            + " }"
+        )
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_text, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_key(name: str) -> str:
+    """A key as TOML writes it."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)

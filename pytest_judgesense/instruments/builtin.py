@@ -56,7 +56,7 @@ def _debate() -> RoomContents:
 
 
 def _debate_files() -> tuple[Importer, ...]:
-    from pytest_judgesense.instruments.debate import foreign_formats as debate
+    from pytest_judgesense.instruments.debate import judgebench as debate
 
     return debate.IMPORTERS
 
@@ -68,7 +68,7 @@ def _rubric() -> RoomContents:
 
 
 def _rubric_files() -> tuple[Importer, ...]:
-    from pytest_judgesense.instruments.rubric import foreign_formats as rubric
+    from pytest_judgesense.instruments.rubric import foreign_grades as rubric
 
     return rubric.IMPORTERS
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from pytest_judgesense.cassettes.placeholder_keys import placeholder_for
+from pytest_judgesense.cassettes.credentials import placeholder_for
 from pytest_judgesense.cassettes.scope import current_scope
 
 # Those of one way in alone: a key of Azure or of AWS would turn a client to another endpoint than

@@ -51,8 +51,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.arrays import Floats
-from pytest_judgesense.stats.inputs import check_within
+from pytest_judgesense.stats.inputs import Floats, check_within
 from pytest_judgesense.stats.wealth import (
     WealthAlarm,
     first_step,

@@ -60,8 +60,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, betaln, gammaln, ndtri, stdtrit
 
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.dirichlet import chances_above
+from pytest_judgesense.stats.inputs import Floats
 
 CAUGHT: Final = 0.8
 _REPLACED: Final = 1 / 20

@@ -77,11 +77,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, ndtri, stdtrit
 
 from pytest_judgesense.estimate import Clustered, Ends
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, random_groups, share_bounds
 from pytest_judgesense.stats.inputs import (
     LEVEL,
     Clusters,
+    Floats,
     check_within,
     cluster_codes,
     cluster_sums,

@@ -81,8 +81,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from pytest_judgesense.estimate import Clustered, Ends
-from pytest_judgesense.stats.arrays import Floats
-from pytest_judgesense.stats.inputs import LEVEL
+from pytest_judgesense.stats.inputs import LEVEL, Floats
 
 PROPORTION_METHOD: Final = "bayesian-cluster-bootstrap"
 PSEUDO_WEIGHT: Final = 0.55

@@ -58,7 +58,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, stdtr
 
-from pytest_judgesense.stats.arrays import Floats
+from pytest_judgesense.stats.inputs import Floats
 from pytest_judgesense.stats.night_order import CONFIRMED, block_p, deciding_block
 from pytest_judgesense.stats.wealth import WealthAlarm, first_step, mixed
 

@@ -49,10 +49,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import clustered_by
 from pytest_judgesense.stats.dirichlet import random_groups
-from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_codes
+from pytest_judgesense.stats.inputs import Clusters, Floats, NotEstimable, cluster_codes
 
 FEWEST: Final = 12  # clusters in which each judge errs
 _MOST_LEFT_OUT, _GROUPS = 1000, 200

@@ -12,6 +12,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Floats: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
+# Positions, and small whole numbers that stand for labels or clusters.
+Codes: TypeAlias = NDArray[np.intp]
+
+
 Clusters: TypeAlias = Sequence[Hashable] | NDArray[Any]
 
 # Of every interval, and of each of its one-sided bounds.

@@ -42,10 +42,11 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.arrays import Flags, Floats
 from pytest_judgesense.stats.comparison import bounded_ends
 from pytest_judgesense.stats.inputs import (
     Clusters,
+    Flags,
+    Floats,
     NotEstimable,
     cluster_sums,
     clustered_vector,

@@ -35,7 +35,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.dirichlet import (
     drawn_interval,
     drawn_units,
@@ -43,7 +42,7 @@ from pytest_judgesense.stats.dirichlet import (
     grouped,
     unseen_size,
 )
-from pytest_judgesense.stats.inputs import Clusters, cluster_codes
+from pytest_judgesense.stats.inputs import Clusters, Floats, cluster_codes
 
 Scale: TypeAlias = Literal["nominal", "ordinal", "interval"]
 Ratings: TypeAlias = Sequence[Sequence[Hashable | None]]

@@ -43,10 +43,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv, gammaln, ndtr, xlog1py, xlogy
 
-from pytest_judgesense.stats.arrays import Flags, Floats
 from pytest_judgesense.stats.chances import CAUGHT
 from pytest_judgesense.stats.comparison import EXACT_CLUSTERS
 from pytest_judgesense.stats.dirichlet import chances_above
+from pytest_judgesense.stats.inputs import Flags, Floats
 
 _Counts: TypeAlias = NDArray[np.int64]
 

@@ -50,8 +50,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_judgesense.stats.arrays import Codes, Floats
-from pytest_judgesense.stats.inputs import Clusters, NotEstimable, check_within, cluster_codes
+from pytest_judgesense.stats.inputs import (
+    Clusters,
+    Codes,
+    Floats,
+    NotEstimable,
+    check_within,
+    cluster_codes,
+)
 
 DRAWS: Final = 999
 # Where more verdicts lack a confidence, another share that lacks it would count as another judge.

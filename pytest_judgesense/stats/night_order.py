@@ -40,7 +40,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.arrays import Floats
+from pytest_judgesense.stats.inputs import Floats
 
 LOOKS: Final = (30, 50, 100)  # sessions of a hundred after which their order is looked at
 LEVEL: Final = 0.05 / (2 * len(LOOKS))  # of one statistic at one look

@@ -54,7 +54,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.comparison import (
     Adjusted,
     Difference,
@@ -63,7 +62,7 @@ from pytest_judgesense.stats.comparison import (
     holm,
     jackknife_difference,
 )
-from pytest_judgesense.stats.inputs import cluster_codes
+from pytest_judgesense.stats.inputs import Floats, cluster_codes
 
 # From summed rows, in the last axis, to values of which higher ones are better.
 ValueOf: TypeAlias = Callable[[Floats], Floats]

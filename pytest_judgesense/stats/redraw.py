@@ -17,8 +17,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.dirichlet import chances_above
+from pytest_judgesense.stats.inputs import Floats
 
 Flags: TypeAlias = NDArray[np.bool_]
 _BLOCK: Final = 1 << 20  # clusters drawn at a time: 8 MiB

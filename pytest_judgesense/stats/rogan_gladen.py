@@ -45,11 +45,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import at_level
 from pytest_judgesense.stats.inputs import (
     LEVEL,
     Clusters,
+    Floats,
     NotEstimable,
     check_within,
     cluster_codes,

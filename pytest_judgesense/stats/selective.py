@@ -43,11 +43,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pytest_judgesense.stats.arrays import Codes
 from pytest_judgesense.stats.dirichlet import share_bounds
 from pytest_judgesense.stats.inputs import (
     LEVEL,
     Clusters,
+    Codes,
     NotEstimable,
     cluster_sums,
     judged_units,

@@ -67,9 +67,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from pytest_judgesense.estimate import Clustered
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.chances import beta_binomial
 from pytest_judgesense.stats.dirichlet import chances_above
+from pytest_judgesense.stats.inputs import Floats
 from pytest_judgesense.stats.wealth import MOST_LOST, WealthAlarm, log_wealth
 
 DISAGREEMENT: Final = 0.01  # maximum disagreement with the full run, under policy `estimate`

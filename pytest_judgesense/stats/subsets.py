@@ -29,9 +29,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.comparison import bounded_ends
-from pytest_judgesense.stats.inputs import Clusters, NotEstimable, cluster_sums, judged_units
+from pytest_judgesense.stats.inputs import (
+    Clusters,
+    Floats,
+    NotEstimable,
+    cluster_sums,
+    judged_units,
+)
 from pytest_judgesense.stats.selective import vote_counts
 
 FOLDS: Final = 10

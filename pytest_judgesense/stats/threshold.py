@@ -48,8 +48,7 @@ from numpy.typing import ArrayLike
 
 from pytest_judgesense.estimate import Clustered, Interval, censored_end, censored_value
 from pytest_judgesense.stats import dirichlet
-from pytest_judgesense.stats.arrays import Floats
-from pytest_judgesense.stats.inputs import LEVEL, Clusters, clustered_vector
+from pytest_judgesense.stats.inputs import LEVEL, Clusters, Floats, clustered_vector
 
 _TARGET: Final = 0.75  # rate of right answers that is to be reached
 _RESAMPLES: Final = 1000

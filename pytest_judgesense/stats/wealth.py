@@ -38,7 +38,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pytest_judgesense.stats.arrays import Floats
+from pytest_judgesense.stats.inputs import Floats
 
 # A step takes at most this share of the wealth, so that no outcome ruins a bettor.
 MOST_LOST: Final = 0.95

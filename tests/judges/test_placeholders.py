@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.cassettes.placeholder_keys import placeholder_for, variable_in
+from pytest_judgesense.cassettes.credentials import placeholder_for, variable_in
 from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.errors import UsageError, unset_variable
 from pytest_judgesense.judges.judge_table import judge_from_table

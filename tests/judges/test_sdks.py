@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from pytest_judgesense.cassettes.placeholder_keys import PLACEHOLDER
+from pytest_judgesense.cassettes.credentials import PLACEHOLDER
 from tests import processes
 from tests.judges.endpoint import Endpoint, endpoint
 from tests.judges.provider import chat_of, message_of

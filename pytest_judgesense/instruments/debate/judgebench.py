@@ -40,7 +40,12 @@ from pytest_judgesense.errors import LogError, told_apart
 from pytest_judgesense.files.foreign_results import Exported, Imported, malformed, read_json, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.limits import beyond, limits
-from pytest_judgesense.instruments.debate.debates import LISTED, debates_of, listed_debates
+from pytest_judgesense.instruments.debate.debates import (
+    LISTED,
+    debates_of,
+    imported_debates,
+    listed_debates,
+)
 from pytest_judgesense.instruments.debate.measures import WEIGHTS
 from pytest_judgesense.instruments.debate.replies import (
     SIDES,
@@ -50,6 +55,7 @@ from pytest_judgesense.instruments.debate.replies import (
 )
 from pytest_judgesense.instruments.debate.stimuli import CONDITION, DEBATE, debate_cluster
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.registry import Importer
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import MOST, Design, Failed, Judgment, JudgmentOutcome, Trial, Unparsed
@@ -324,3 +330,9 @@ def _file_name(name: str) -> str:
 
 def _text(value: Mapping[str, Any] | list[str]) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+IMPORTERS: Final = (
+    Importer("judgebench", imported, exported),
+    Importer("debates", imported_debates),
+)

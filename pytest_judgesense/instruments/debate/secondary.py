@@ -27,12 +27,15 @@ reason.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components, rows_of
 from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK, SCORE_VARIANCE
@@ -47,7 +50,6 @@ from pytest_judgesense.instruments.debate.ranking import (
 )
 from pytest_judgesense.instruments.leaderboard import pair_rows
 from pytest_judgesense.stats.krippendorff import krippendorff_alpha
-from pytest_judgesense.stats.paired import paired_t
 from pytest_judgesense.stats.ranks import Standings
 from pytest_judgesense.trial import grouped
 
@@ -333,3 +335,25 @@ def _described(parts: Floats) -> dict[str, _Rows]:
 
 def _finite(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+def paired_t(differences: NDArray[np.float64]) -> tuple[float, float]:
+    r"""Student's t test of paired differences: the statistic t and its two-sided p-value.
+
+    With differences d of n pairs, their mean m and standard deviation s (divisor n - 1)::
+
+        t = m / (s / sqrt(n)),   p = 2 P(T <= -|t|),   T Student's t with n - 1 degrees of freedom
+
+    `scipy.stats.ttest_rel` gives the same; importing `scipy.stats` takes longer than a replay.
+
+    Reference: Student (1908), The probable error of a mean, Biometrika 6(1), 1-25.
+
+    Args:
+        differences: one a pair, shape (n,); two or more, not all equal.
+
+    Returns:
+        t, without a unit, and p within [0, 1].
+    """
+    n = len(differences)
+    t = float(differences.mean() / (differences.std(ddof=1) / math.sqrt(n)))
+    return t, float(2 * stdtr(n - 1, -abs(t)))

@@ -40,6 +40,7 @@ from pytest_judgesense.instruments.paraphrase.results import each_once
 from pytest_judgesense.instruments.rubric.grades import WORDS
 from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.replies import grade_of
+from pytest_judgesense.registry import Importer
 from pytest_judgesense.suites.shortcuts import length
 from pytest_judgesense.suites.space import position, whole_scale
 from pytest_judgesense.trial import (
@@ -298,3 +299,6 @@ def _no_grade(row: Row, column: str, text: str, scale: Sequence[str], more: str)
         remedy=f"fix it, rename it (--value {text}={scale[0]}), take it out (--value {text}=), or "
         "name the scale: --labels LOWEST,...,HIGHEST",
     )
+
+
+IMPORTERS: Final = (Importer("table", imported_grades, option="grades"),)

@@ -38,8 +38,7 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
 )
 from pytest_judgesense.measures.derived import derived_cell, in_order_of_appearance
-from pytest_judgesense.stats.arrays import Floats
-from pytest_judgesense.stats.inputs import first_positions
+from pytest_judgesense.stats.inputs import Floats, first_positions
 from pytest_judgesense.suites.space import position
 from pytest_judgesense.trial import (
     LABEL,

@@ -54,13 +54,13 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
     unavailable,
 )
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import (
     Statistic,
     clustered_by,
     clustered_statistic,
 )
 from pytest_judgesense.stats.correlation import pearson
+from pytest_judgesense.stats.inputs import Floats
 
 _ALPHA: Final = 0.05
 # The part of alpha that the mean excess over all pairs of criteria takes.

@@ -52,13 +52,12 @@ from pytest_judgesense.measures.order import folded
 from pytest_judgesense.measures.rates import agreement as agreements
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import (
     clustered_mean,
     clustered_positive_mean,
 )
 from pytest_judgesense.stats.correlation import dense_ranks, partial_spearman, spearman
-from pytest_judgesense.stats.inputs import cluster_codes
+from pytest_judgesense.stats.inputs import Floats, cluster_codes
 from pytest_judgesense.text.shown_change import ShownChange
 from pytest_judgesense.trial import Condition
 

@@ -34,13 +34,12 @@ from pytest_judgesense.measures.cell import (
     once_a_cell,
     unavailable,
 )
-from pytest_judgesense.stats.arrays import Floats
 from pytest_judgesense.stats.clustered import (
     clustered_by,
 )
 from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.dirichlet import drawn_units, grouped
-from pytest_judgesense.stats.inputs import cluster_codes
+from pytest_judgesense.stats.inputs import Floats, cluster_codes
 from pytest_judgesense.stats.redraw import drawn_counts
 
 _ALPHA: Final = 0.05

@@ -41,7 +41,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pytest_judgesense.stats.arrays import Codes, Flags, Floats
+from pytest_judgesense.stats.inputs import Codes, Flags, Floats
 
 FOLDS: Final = 3
 FEWEST: Final = 5

@@ -25,8 +25,8 @@ from pytest_judgesense.questions.init.from_function import (
     refuse_compound,
     refuse_gaps,
 )
-from pytest_judgesense.questions.init.own_material import FunctionOptions
 from pytest_judgesense.questions.init.suite_file import (
+    FunctionOptions,
     asked_words,
     compared_words,
     shown_texts,

@@ -28,8 +28,8 @@ from pytest_judgesense.measures.shared import (
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
 )
-from pytest_judgesense.questions.init.own_material import FunctionOptions
 from pytest_judgesense.questions.init.suite_file import (
+    FunctionOptions,
     asked_words,
     compared_words,
     shown_texts,

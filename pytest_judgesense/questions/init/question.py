@@ -25,7 +25,7 @@ from pytest_judgesense.judges.resolving import function_of
 from pytest_judgesense.judges.spec import JudgeFunction
 from pytest_judgesense.questions.init import by_criteria, from_function, from_log, suite_file
 from pytest_judgesense.questions.init.installing import step_of
-from pytest_judgesense.questions.init.own_material import FunctionOptions, LogOptions
+from pytest_judgesense.questions.init.suite_file import FunctionOptions, LogOptions
 from pytest_judgesense.questions.init.written_files import (
     afterwards,
     closing,

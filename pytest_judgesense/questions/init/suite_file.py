@@ -7,16 +7,66 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.checks.suite_faults import can_clear, default_limit
-from pytest_judgesense.files.toml_values import toml_key, toml_text
+from pytest_judgesense.files.import_options import Assignments
+from pytest_judgesense.files.output import toml_key, toml_text
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.bar import NO_REGRESSION
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, SIDE_BIAS
 from pytest_judgesense.registry import FirstCheck
 from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedGate
+
+
+@dataclass(frozen=True)
+class FunctionOptions:
+    """A function that judges, and its items.
+
+    Attributes:
+        function: MODULE:FUNCTION.
+        items: their file: .csv, .tsv, .json or .jsonl.
+        kind: what it returns; ``None``: inferred from its parameters, the labels and the grades.
+        grades: the criteria by which it grades, each with the columns of people's grades.
+        map: by parameter, or by what else an item has, its column.
+        value: by a value of the label's column the label that it means.
+        labels: the possible answers, where no column holds them.
+        folder: of the project, named in commands that a remedy shows.
+    """
+
+    function: str
+    items: Path
+    kind: str | None = None
+    grades: Assignments = ()
+    map: Assignments = ()
+    value: Assignments = ()
+    labels: tuple[str, ...] = ()
+    folder: Path = Path()
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """A judgment log whose outputs become suites.
+
+    Attributes:
+        log: its file.
+        sample: number of outputs of each suite, drawn in proportion to the verdicts; ``None``: all.
+        seed: of that draw.
+        labels: the possible answers, where the log does not hold them.
+        template: a file with the first wording; ``None`` for the judge's own.
+        names: by a text of two candidates whether it is a ``slot`` or a ``content``.
+    """
+
+    log: Path
+    sample: int | None = None
+    seed: int = 0
+    labels: tuple[str, ...] = ()
+    template: Path | None = None
+    names: Assignments = ()
+
 
 _FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
 _REPLICATES: Final = 3

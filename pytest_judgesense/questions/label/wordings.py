@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.files.toml_values import toml_text
+from pytest_judgesense.files.output import toml_text
 from pytest_judgesense.judges.spec import Prompts
 from pytest_judgesense.questions.label.asked_aside import AskedAside, suite_aside
 from pytest_judgesense.questions.place import Place

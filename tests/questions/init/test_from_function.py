@@ -27,7 +27,7 @@ from pytest_judgesense.questions.init.from_function import (
     items_of,
     refuse_faults,
 )
-from pytest_judgesense.questions.init.own_material import FunctionOptions
+from pytest_judgesense.questions.init.suite_file import FunctionOptions
 from pytest_judgesense.stats.losses import PlannedGate
 from pytest_judgesense.suites.loading import load_suite
 from tests import processes

@@ -19,8 +19,8 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.judges.prompts import render_messages
 from pytest_judgesense.questions.init.from_log import frozen_suites
-from pytest_judgesense.questions.init.own_material import LogOptions
 from pytest_judgesense.questions.init.question import InitQuestion
+from pytest_judgesense.questions.init.suite_file import LogOptions
 from pytest_judgesense.questions.lint_report import lint_report
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.suites.loading import load_suite

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import UsageError
-from pytest_judgesense.questions.init.own_material import FunctionOptions, LogOptions
 from pytest_judgesense.questions.init.question import InitQuestion
+from pytest_judgesense.questions.init.suite_file import FunctionOptions, LogOptions
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_rel
 
-from pytest_judgesense.stats.paired import paired_t
+from pytest_judgesense.instruments.debate.secondary import paired_t
 
 
 def test_a_worked_example() -> None:

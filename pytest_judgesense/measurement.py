@@ -33,6 +33,7 @@ from pytest_judgesense.checks.shared_request import (
     requests_of,
 )
 from pytest_judgesense.datasheets.datasheet import Calls, SuiteSheet, changed_within, span_of
+from pytest_judgesense.datasheets.sections import Report
 from pytest_judgesense.errors import ExtensionError, JudgesenseError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -159,10 +160,10 @@ class Measurement:
     @property
     def sheet(self) -> SuiteSheet:
         """The part of the datasheet for this measurement, without outcomes."""
-        return self.part(self.registry)
+        return self.part(self.registry.report)
 
-    def part(self, shown: Registry) -> SuiteSheet:
-        """The same with the tables of which ``shown`` has the sections; each is made once."""
+    def part(self, shown: Report) -> SuiteSheet:
+        """The same with the tables of the sections of ``shown``; each is made once."""
         tables = [
             self.cell.once(
                 f"table {section.name}",
@@ -273,7 +274,7 @@ def measure(
             *evidence.notices(),
             *_notices(plan, mode),
             *end.notices(plan.suite.name),
-            *asking.registry.notices(cell),
+            *asking.registry.report.notices_of(cell),
             *proof.notices,
             *_beside(inquiry, proof, asking),
         ),

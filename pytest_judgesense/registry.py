@@ -25,17 +25,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_judgesense.datasheets.datasheet import Datasheet
-    from pytest_judgesense.datasheets.profile import Word
     from pytest_judgesense.datasheets.published_design import Paper
     from pytest_judgesense.datasheets.sections import (
-        ComparedJudge,
-        JudgeComparison,
         Report,
-        ReportSection,
-        Shown,
         TableRows,
     )
-    from pytest_judgesense.estimate import Estimate
     from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
     from pytest_judgesense.files.import_options import ImportOptions
     from pytest_judgesense.judges.simulated.observer import Skill
@@ -58,8 +52,6 @@ __all__ = [
 Hook: TypeAlias = tuple[str, Callable[[], Any]]
 _Value = TypeVar("_Value", Measure, Provider)
 _Of = TypeVar("_Of")
-# From all judges with their suites, and the seed of random draws, to sentences.
-ClosingSentences: TypeAlias = "Callable[[Sequence[tuple[str, ComparedJudge]], int], Iterable[str]]"
 
 MEASURES: Final = "pytest_judgesense_measures"
 PROVIDERS: Final = "pytest_judgesense_providers"
@@ -290,14 +282,12 @@ class Registry:
         for_every_kind: what is reported beside the reports of the rooms.
         providers: of judges, by name.
         added: the measures of plugins.
-        tables: which sections and comparisons are made.
     """
 
     rooms: tuple[Room, ...]
     for_every_kind: Report | None = None
     providers: Mapping[str, Provider] = field(default_factory=dict)
     added: tuple[Measure, ...] = ()
-    tables: Shown = "all"
 
     @classmethod
     def of_instruments(
@@ -342,34 +332,12 @@ class Registry:
         return tuple(chain.from_iterable(contents.joined for contents in self._contents))
 
     @cached_property
-    def reports(self) -> tuple[Report, ...]:
-        """What the instruments report, and what is reported of suites of every kind."""
+    def report(self) -> Report:
+        """What the rooms report, and what is reported of suites of every kind."""
+        from pytest_judgesense.datasheets.sections import Report
+
         of_rooms = (contents.report for contents in self._contents)
-        return tuple(filter(None, (*of_rooms, self.for_every_kind)))
-
-    @cached_property
-    def sections(self) -> tuple[ReportSection, ...]:
-        """Those of the reports that are made."""
-        sections = chain.from_iterable(report.sections for report in self.reports)
-        if self.tables == "summary":
-            return tuple(section for section in sections if section.summarised)
-        return () if self.tables == "none" else tuple(sections)
-
-    @cached_property
-    def comparisons(self) -> tuple[JudgeComparison, ...]:
-        """Those of the reports that are made, the ones above the datasheet first."""
-        reported = chain.from_iterable(report.comparisons for report in self.reports)
-        comparisons = tuple(sorted(reported, key=lambda comparison: not comparison.apart))
-        if self.tables == "summary":
-            return tuple(comparison for comparison in comparisons if comparison.brief)
-        return () if self.tables == "none" else comparisons
-
-    @cached_property
-    def closing(self) -> tuple[ClosingSentences, ...]:
-        """From all judges with their suites, and the seed, to the last sentences."""
-        if self.tables == "none":
-            return ()
-        return tuple(chain.from_iterable(report.closing for report in self.reports))
+        return Report.joined(filter(None, (*of_rooms, self.for_every_kind)))
 
     @cached_property
     def importers(self) -> Mapping[str, Importer]:
@@ -428,39 +396,6 @@ class Registry:
         """The measure of this name; if it is not known here, a measure with only the name."""
         return self.measures.get(measure) or Measure(measure, "construct", "unit", "not known here")
 
-    def analyses(
-        self, cell: Cell, estimates: tuple[Estimate, ...], suite: Suite | None = None
-    ) -> tuple[Mapping[str, Any], ...]:
-        """The tables of a cell; ``suite`` is ``None`` if only its log is known."""
-        tables = (section.analysis(cell, estimates, suite) for section in self.sections)
-        return tuple(table for table in tables if table is not None)
-
-    def material(self, cell: Cell) -> Mapping[str, Any] | None:
-        """What comparisons need of a cell; ``None`` if they need nothing."""
-        of_each = (comparison.material_of(cell) for comparison in self.comparisons)
-        return next((material for material in of_each if material is not None), None)
-
-    def shown(self, shown: Shown) -> Registry:
-        """The same with the sections and comparisons of which something is ``shown``."""
-        return self if shown == self.tables else replace(self, tables=shown)
-
-    def verify(self, estimates: tuple[Estimate, ...]) -> None:
-        """Raise an `InternalError` if the estimates of a part contradict each other."""
-        for report in self.reports:
-            for verify in report.identities:
-                verify(estimates)
-
-    def notices(self, cell: Cell) -> tuple[str, ...]:
-        """Notices for readers of the numbers of a cell."""
-        every = chain.from_iterable(report.notices for report in self.reports)
-        return tuple(notice for notices_of in every for notice in notices_of(cell))
-
-    @cached_property
-    def profile(self) -> tuple[Word, ...]:
-        """The words of a judge's profile, in order."""
-        words = chain.from_iterable(report.words for report in self.reports)
-        return tuple(sorted(words, key=lambda word: -word.first))
-
     @cached_property
     def logged(self) -> tuple[Logged, ...]:
         """What lines of judgment logs hold beside verdicts."""
@@ -476,12 +411,6 @@ class Registry:
     def skills(self) -> tuple[Skill, ...]:
         """The skills of the embedded judge for single kinds."""
         return tuple(skill for kind in self.kinds.values() for skill in kind.skills)
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """The names of all tables of the report, and their titles on a page; empty for none."""
-        tables: tuple[ReportSection | JudgeComparison, ...] = (*self.sections, *self.comparisons)
-        return {name: table.titles.get(name, "") for table in tables for name in table.all_names}
 
 
 def measures_of(hooks: Iterable[Hook]) -> list[Measure]:

@@ -228,7 +228,7 @@ def test_names_that_cannot_be_written_are_refused(name: str) -> None:
 
 
 def test_no_two_tables_of_the_report_share_a_name() -> None:
-    tables = (*BUILT_IN.sections, *BUILT_IN.comparisons)
+    tables = (*BUILT_IN.report.sections, *BUILT_IN.report.comparisons)
     names = [name for table in tables for name in table.all_names]
     assert len(names) == len(set(names))
     assert all(re.fullmatch("[a-z][a-z0-9_]*", name) for name in names)
@@ -242,7 +242,7 @@ def test_no_two_instruments_share_a_name() -> None:
     # An importer may read what another one does, where its option is given.
     formats = [(own.name, own.option) for room in BUILT_IN.rooms for own in room.importers()]
     assert len(formats) == len(set(formats)) == len(BUILT_IN.importers) + len(BUILT_IN.variants)
-    assert len({word.text for word in BUILT_IN.profile}) == len(BUILT_IN.profile)
+    assert len({word.text for word in BUILT_IN.report.words}) == len(BUILT_IN.report.words)
 
 
 def said_no(cell: Cell) -> list[Estimate]:

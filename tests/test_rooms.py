@@ -127,8 +127,11 @@ def test_every_room_gives_kinds_or_measures_that_join_those_of_all_kinds() -> No
 
 def test_the_report_names_nothing_that_an_instrument_reports() -> None:
     # Sections bring their own lines, tables and figures; renderers iterate over them.
-    reported = {*BUILT_IN.measures, *BUILT_IN.kinds, *BUILT_IN.checks, *BUILT_IN.titles}
-    reported |= {*filter(None, BUILT_IN.titles.values()), *(word.text for word in BUILT_IN.profile)}
+    reported = {*BUILT_IN.measures, *BUILT_IN.kinds, *BUILT_IN.checks, *BUILT_IN.report.titles}
+    reported |= {
+        *filter(None, BUILT_IN.report.titles.values()),
+        *(word.text for word in BUILT_IN.report.words),
+    }
     assert len(reported) > 100
     named = {
         (name, text)

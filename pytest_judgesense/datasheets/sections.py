@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.estimate import Estimate
@@ -224,6 +225,53 @@ class Report(NamedTuple):
     notices: tuple[Callable[[Cell], Iterable[str]], ...] = ()
     identities: tuple[Callable[[Estimates], None], ...] = ()
     closing: tuple[Callable[[Sequence[tuple[str, ComparedJudge]], int], Iterable[str]], ...] = ()
+
+    @classmethod
+    def joined(cls, reports: Iterable[Report]) -> Report:
+        """Several reports as one: comparisons that stand apart first, words by their order."""
+        parts = [tuple(chain.from_iterable(part)) for part in zip(*reports, strict=True)]
+        whole = cls(*parts)
+        return whole._replace(
+            comparisons=tuple(sorted(whole.comparisons, key=lambda compared: not compared.apart)),
+            words=tuple(sorted(whole.words, key=lambda word: -word.first)),
+        )
+
+    def shown(self, shown: Shown) -> Report:
+        """The same with the sections and comparisons of which something is ``shown``."""
+        if shown == "all":
+            return self
+        if shown == "none":
+            return self._replace(sections=(), comparisons=(), closing=())
+        sections = (section for section in self.sections if section.summarised)
+        comparisons = (compared for compared in self.comparisons if compared.brief)
+        return self._replace(sections=tuple(sections), comparisons=tuple(comparisons))
+
+    def analyses(
+        self, cell: Cell, estimates: Estimates, suite: Suite | None = None
+    ) -> tuple[Analysis, ...]:
+        """The tables of a cell; ``suite`` is ``None`` if only its log is known."""
+        tables = (section.analysis(cell, estimates, suite) for section in self.sections)
+        return tuple(table for table in tables if table is not None)
+
+    def material(self, cell: Cell) -> Mapping[str, Any] | None:
+        """What comparisons need of a cell; ``None`` if they need nothing."""
+        of_each = (compared.material_of(cell) for compared in self.comparisons)
+        return next((material for material in of_each if material is not None), None)
+
+    def verify(self, estimates: Estimates) -> None:
+        """Raise an `InternalError` if the estimates of a part contradict each other."""
+        for verify in self.identities:
+            verify(estimates)
+
+    def notices_of(self, cell: Cell) -> tuple[str, ...]:
+        """Notices for readers of the numbers of a cell."""
+        return tuple(notice for notices in self.notices for notice in notices(cell))
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The names of all tables, and their titles on a page; empty for none."""
+        tables: tuple[ReportSection | JudgeComparison, ...] = (*self.sections, *self.comparisons)
+        return {name: table.titles.get(name, "") for table in tables for name in table.all_names}
 
 
 def compare(

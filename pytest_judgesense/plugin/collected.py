@@ -113,7 +113,7 @@ class Collected:
         return self._with_secrets(results)
 
     def _part(self, measurement: Measurement, lines: Sequence[CheckLine]) -> MeasuredPart:
-        shown = measurement.registry.shown(tables_shown(self._config, self._settings))
+        shown = measurement.registry.report.shown(tables_shown(self._config, self._settings))
         key = (measurement.judge.slug, measurement.suite.name)
         not_compared = self._not_compared.pop(key, ())
         sheet = measurement.part(shown).with_checks(lines, not_compared)

@@ -47,7 +47,8 @@ class SessionFiles:
             seed=self._settings.seed,
             mode=self._settings.mode,
             secondary=bool(self._settings.datasheets),
-            registry=registry.shown(tables_shown(self._session.config, self._settings)),
+            registry=registry,
+            shown=tables_shown(self._session.config, self._settings),
         )
         return view_of(sheet, registry)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense import __version__
 from pytest_judgesense.datasheets.datasheet import Datasheet, SuiteSheet, merge_parts
-from pytest_judgesense.datasheets.sections import ComparedJudge, compare
+from pytest_judgesense.datasheets.sections import ComparedJudge, Shown, compare
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
@@ -68,21 +68,22 @@ def sheet_of(
     mode: str,
     secondary: bool = False,
     registry: Registry = BUILT_IN,
+    shown: Shown = "all",
 ) -> Datasheet:
-    """The datasheet of parts, with the comparisons of their judges.
+    """The datasheet of parts, with the comparisons of their judges of which something is ``shown``.
 
     Raises:
         InternalError: the estimates of a part contradict each other.
     """
     sheet = merge_parts(parts, seed=seed, mode=mode, versions=versions())
-    judges = []
+    report, judges = registry.report.shown(shown), []
     for judge in sheet.judges:
         for part in judge.parts:
-            registry.verify(part.estimates)
+            report.verify(part.estimates)
             compared = ComparedJudge(part.judge, judge.name, part.material, part.analyses)
             judges.append((part.suite, compared))
-    tables = compare(registry.comparisons, judges, seed, secondary=secondary)
-    sentences = chain.from_iterable(close(judges, seed) for close in registry.closing)
+    tables = compare(report.comparisons, judges, seed, secondary=secondary)
+    sentences = chain.from_iterable(close(judges, seed) for close in report.closing)
     return replace(sheet, analyses=tables, closing=tuple(sentences))
 
 

@@ -37,7 +37,7 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
         LogError: a value is in two of them with different content; the error names both.
     """
     everything: _Everything = {}
-    of_extras = {name for compared in BUILT_IN.comparisons for name in compared.secondary}
+    of_extras = {name for compared in BUILT_IN.report.comparisons for name in compared.secondary}
     secondary = False
     for name, sheet in sheets:
         try:
@@ -66,13 +66,16 @@ def joined_datasheets(sheets: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             judge = ComparedJudge(slug, identity["name"], part.get("material"), analyses)
             judges.append((part["suite"], judge))
         entries.append(summed_up(identity, parts, measures, checks, not_compared, analyses))
-    compared = compare(BUILT_IN.comparisons, judges, head.get("seed", 0), secondary=secondary)
+    comparisons = BUILT_IN.report.comparisons
+    compared = compare(comparisons, judges, head.get("seed", 0), secondary=secondary)
     return sheet_text(head, entries, compared)
 
 
 @cache
 def _names_of_comparisons() -> frozenset[str]:
-    return frozenset(name for compared in BUILT_IN.comparisons for name in compared.all_names)
+    return frozenset(
+        name for compared in BUILT_IN.report.comparisons for name in compared.all_names
+    )
 
 
 class _Known(NamedTuple):

@@ -164,7 +164,7 @@ def datasheet_of_cells(
     parts = []
     for cell in cells:
         estimates = estimate_all(cell)
-        notices = registry.notices(cell)
+        notices = registry.report.notices_of(cell)
         if left_out := cell.design.left_out:
             # A log does not hold the looks at which the run could have stopped.
             early = f"the run was stopped early, with {left_out} clusters not asked: intervals of "
@@ -178,8 +178,8 @@ def datasheet_of_cells(
             estimates=estimates,
             calls=Calls.of(cell.judgments),
             notices=notices,
-            analyses=registry.analyses(cell, estimates),
-            material=registry.material(cell),
+            analyses=registry.report.analyses(cell, estimates),
+            material=registry.report.material(cell),
             calibration=None if errors is None else errors.to_plain() | {"sent": None},
         )
         parts.append(part)

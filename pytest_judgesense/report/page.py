@@ -49,7 +49,7 @@ def page_text(
     from markupsafe import Markup
 
     evidence = evidence or PageEvidence()
-    packed_evidence, cut = packed(evidence, view.registry.sections)
+    packed_evidence, cut = packed(evidence, view.registry.report.sections)
     missed_of = summary.by_judge(missed)
     judges = list(_judges(view, missed_of, evidence))
     gated = any(judge.sheet.checks for judge in view.judges) or bool(missed)
@@ -300,7 +300,7 @@ def _table(analysis: Analysis, view: View) -> dict[str, Any]:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return {
         "name": name,
-        "title": view.registry.titles.get(name) or name.replace("_", " ").capitalize(),
+        "title": view.registry.report.titles.get(name) or name.replace("_", " ").capitalize(),
         "suite": analysis["suite"],
         "columns": columns,
         "rows": [[row.get(key) if key in row else "" for key in columns] for row in rows],

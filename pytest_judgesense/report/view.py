@@ -104,7 +104,7 @@ class PartView:
         """The text below the estimates: effective n, and the tables in words."""
         if worth := _worth(row.estimate for row in self.rows):
             yield worth
-        lines = {section.name: section.lines for section in self.registry.sections}
+        lines = {section.name: section.lines for section in self.registry.report.sections}
         for analysis in self.part.analyses:
             if (of_plugin := analysis.get("lines")) is not None:
                 yield from of_plugin
@@ -123,7 +123,7 @@ class PartView:
     def present(self) -> list[ReportSection]:
         """The sections that it has a table of."""
         names = {analysis["analysis"] for analysis in self.part.analyses}
-        return [section for section in self.registry.sections if section.name in names]
+        return [section for section in self.registry.report.sections if section.name in names]
 
     @property
     def beside(self) -> list[Beside]:
@@ -251,9 +251,9 @@ class View:
         Those of a paper come first.
         """
         yield from self.printed.figures if self.printed else ()
-        for section in self.registry.sections:
+        for section in self.registry.report.sections:
             yield from section.figures(self.sheet)
-        for comparison in self.registry.comparisons:
+        for comparison in self.registry.report.comparisons:
             yield from comparison.figures(self.sheet)
 
 
@@ -264,12 +264,12 @@ def view_of(
     judges = []
     for judge in sheet.judges:
         parts = tuple(PartView(part, registry) for part in judge.parts)
-        profile = sketch(registry.profile, judge.estimates)
+        profile = sketch(registry.report.words, judge.estimates)
         judges.append(JudgeView(judge, sheet.mode, parts, profile))
     identities = [judge.identity for judge in sheet.judges]
     notices = setting_notices(identities, [judge.budgets for judge in sheet.judges])
     compared = []
-    for comparison in registry.comparisons:
+    for comparison in registry.report.comparisons:
         tables = (
             analysis for analysis in sheet.analyses if analysis["analysis"] in comparison.all_names
         )

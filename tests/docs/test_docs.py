@@ -344,7 +344,7 @@ def test_measures() -> None:
 
 def test_the_rules_of_the_profile() -> None:
     words = [row[0] for row in table_rows("datasheet.md", "## Profile rules")]
-    assert words == [word.text for word in BUILT_IN.profile]
+    assert words == [word.text for word in BUILT_IN.report.words]
 
 
 def test_suites() -> None:

@@ -404,7 +404,7 @@ def test_every_section_that_compares_judges_says_where_their_budgets_differ(tmp_
         for text in ("\n".join(datasheet_lines(view_of(of))), compared):
             assert " ".join(text.split()).count(NOTICE) == times
         # The same where a comparison has a section of its own, above the datasheet.
-        boards = tuple(replace(one, apart=True) for one in BUILT_IN.comparisons)
+        boards = tuple(replace(one, apart=True) for one in BUILT_IN.report.comparisons)
         ranking = ranking_lines(view_of(of, replace(BUILT_IN, comparisons=boards)))
         assert " ".join(" ".join(ranking).split()).count(NOTICE) == times
     # A log does not say what a judge could spend.

@@ -51,7 +51,7 @@ def instrument(
     ],
 )
 def test_the_words_of_the_instrument(estimates: list[Estimate], sketch: str) -> None:
-    assert sketch_of(BUILT_IN.profile, estimates) == sketch
+    assert sketch_of(BUILT_IN.report.words, estimates) == sketch
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_sensitivity_is_that_at_distance_one(value: float, sketch: str) -> None:
     far = of("target_sensitivity", 1.0, distance=5)
     pooled = of("target_sensitivity", 1.0)
     near = of("target_sensitivity", value, distance=1)
-    assert sketch_of(BUILT_IN.profile, [far, pooled]) == ""
-    assert sketch_of(BUILT_IN.profile, [far, pooled, near]) == sketch
+    assert sketch_of(BUILT_IN.report.words, [far, pooled]) == ""
+    assert sketch_of(BUILT_IN.report.words, [far, pooled, near]) == sketch
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,17 @@ def test_sensitivity_is_that_at_distance_one(value: float, sketch: str) -> None:
     ],
 )
 def test_the_words_of_stability(jss: float, kappa: float, sketch: str) -> None:
-    assert sketch_of(BUILT_IN.profile, [of("jss", jss), of("kappa", kappa)]) == sketch
+    assert sketch_of(BUILT_IN.report.words, [of("jss", jss), of("kappa", kappa)]) == sketch
 
 
 def test_the_least_stable_suite_decides() -> None:
     estimates = [of("jss", 1.0, "factuality"), of("jss", 0.7, "coherence")]
-    assert sketch_of(BUILT_IN.profile, estimates) == "wording-sensitive"
+    assert sketch_of(BUILT_IN.report.words, estimates) == "wording-sensitive"
 
 
 def test_a_degenerate_suite_is_named_and_is_no_stability() -> None:
     flat = Estimate("jss", "relevance", value=1.0, n=1, flags=("degenerate",))
-    assert sketch_of(BUILT_IN.profile, [flat]) == "degenerate on relevance"
+    assert sketch_of(BUILT_IN.report.words, [flat]) == "degenerate on relevance"
 
 
 @pytest.mark.parametrize(
@@ -94,12 +94,12 @@ def test_a_degenerate_suite_is_named_and_is_no_stability() -> None:
     [("side_bias", 0.1, "one-sided"), ("unparsed_rate", 0.02, "malformed replies")],
 )
 def test_habits_begin_above_their_limit(measure: str, limit: float, word: str) -> None:
-    assert sketch_of(BUILT_IN.profile, [of(measure, limit)]) == ""
-    assert sketch_of(BUILT_IN.profile, [of(measure, limit + 0.001)]) == word
+    assert sketch_of(BUILT_IN.report.words, [of(measure, limit)]) == ""
+    assert sketch_of(BUILT_IN.report.words, [of(measure, limit + 0.001)]) == word
 
 
 def test_every_rule_has_a_word_of_its_own() -> None:
-    words = [word.text for word in BUILT_IN.profile]
+    words = [word.text for word in BUILT_IN.report.words]
     assert len(set(words)) == len(words)
 
 
@@ -108,4 +108,4 @@ def test_what_was_not_measured_has_no_words() -> None:
         Estimate(measure, "s", unavailable="not run")
         for measure in ("jss", "dark_current", "side_bias", "unparsed_rate")
     ]
-    assert sketch_of(BUILT_IN.profile, nothing) == ""
+    assert sketch_of(BUILT_IN.report.words, nothing) == ""

@@ -230,7 +230,7 @@ def test_no_word_is_given_where_slot_and_content_are_one(
     estimates = estimate_all(cell(SLOTS, calls))
     (bias,) = [one for one in estimates if one.measure == "side_bias"]
     assert (bias.value, bias.flags) == (0.5, flags)
-    assert "one-sided" not in sketch(BUILT_IN.profile, estimates)
+    assert "one-sided" not in sketch(BUILT_IN.report.words, estimates)
 
 
 def test_a_liking_for_a_slot_has_its_word_if_contents_are_balanced() -> None:
@@ -242,9 +242,9 @@ def test_a_liking_for_a_slot_has_its_word_if_contents_are_balanced() -> None:
     estimates = estimate_all(cell(SLOTS, calls))
     (bias,) = [one for one in estimates if one.measure == "side_bias"]
     assert (bias.value, bias.flags) == (0.5, ())
-    assert "one-sided" in sketch(BUILT_IN.profile, estimates)
+    assert "one-sided" in sketch(BUILT_IN.report.words, estimates)
     both = estimate_all(cell(SLOTS, both_orders("p", [("A", "A")] * 5)))
-    assert "one-sided" in sketch(BUILT_IN.profile, both)
+    assert "one-sided" in sketch(BUILT_IN.report.words, both)
 
 
 @given(

@@ -126,9 +126,11 @@ def test_every_measure_stands_on_the_page_with_the_digits_of_the_json() -> None:
 
 
 def test_every_table_of_an_instrument_has_a_title_in_words() -> None:
-    drawn = {one.name for one in BUILT_IN.sections if one.only_drawn}
-    no_table = {one.name for one in BUILT_IN.sections if one.rows is ReportSection(one.name).rows}
-    titles = BUILT_IN.titles
+    drawn = {one.name for one in BUILT_IN.report.sections if one.only_drawn}
+    no_table = {
+        one.name for one in BUILT_IN.report.sections if one.rows is ReportSection(one.name).rows
+    }
+    titles = BUILT_IN.report.titles
     assert {name for name, title in titles.items() if not title} <= drawn | no_table
     shown = re.findall(r"<summary>([^<:]*)[^<]*\(\d+ rows\)</summary>", shown_page().text)
     assert {"Judges by rank", "Every two judges compared"} <= {*shown}

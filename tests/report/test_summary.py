@@ -17,7 +17,7 @@ from pytest_judgesense.report.view import View, view_of
 
 from .replaying import SHIPPED, check_lines, replayed
 
-SHORT = BUILT_IN.shown("summary")
+SHORT = BUILT_IN.report.shown("summary")
 
 
 def view(shown: Registry) -> View:
@@ -59,14 +59,14 @@ def test_the_file_that_it_names_can_be_written_here(
 ) -> None:
     # The page is made by jinja2, an extra; Markdown by nothing from outside.
     monkeypatch.setattr(summary, "find_spec", lambda name: installed or None)
-    last = list(summary_lines(view(BUILT_IN.shown("none")), more=True))[-1]
+    last = list(summary_lines(view(BUILT_IN.report.shown("none")), more=True))[-1]
     assert last.startswith("more: ")
     assert form in last
     assert ("x.html" in last) is installed
 
 
 def test_a_line_a_judge_needs_no_table() -> None:
-    none = view(BUILT_IN.shown("none"))
+    none = view(BUILT_IN.report.shown("none"))
     assert list(quiet_lines(none)) == list(quiet_lines(view(SHORT)))
     assert not any(judge.analyses for judge in none.sheet.judges)
     assert not none.sheet.analyses

@@ -38,7 +38,7 @@ def test_the_datasheet_of_a_shipped_profile_fits_a_terminal(profile: str, policy
 def test_every_measure_suite_and_check_outcome_is_shown(profile: str) -> None:
     parts = parts_of(profile)
     text = "\n".join(lines_of(parts))
-    covered = {key for section in BUILT_IN.sections for key in section.covers}
+    covered = {key for section in BUILT_IN.report.sections for key in section.covers}
     for part in parts:
         # Suites that were recorded on several days each say when, and what is computed has no day.
         when = r"(: REPLAYED(, recorded .*)?)?"

@@ -156,7 +156,7 @@ class RankedJudges:
     def of(cls, measured: Sequence[Measured], seed: int, registry: Registry) -> RankedJudges:
         """The judges of what was measured."""
         tables = sections.compare(
-            registry.comparisons,
+            registry.report.comparisons,
             [(of_suite.suite, _compared_judge(of_suite, registry)) for of_suite in measured],
             seed,
         )
@@ -177,8 +177,8 @@ class RankedJudges:
 def _compared_judge(measured: Measured, registry: Registry) -> ComparedJudge:
     tables, material = measured.analyses, measured.material
     if (cell := measured.side.cell) is not None:
-        tables = registry.analyses(cell, measured.side.estimates)
-        material = registry.material(cell)
+        tables = registry.report.analyses(cell, measured.side.estimates)
+        material = registry.report.material(cell)
     return ComparedJudge(measured.judge, measured.judge, material, tables)
 
 

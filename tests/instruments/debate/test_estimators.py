@@ -108,7 +108,7 @@ def test_a_debater_that_always_wins_is_no_side_bias_if_sides_are_not_exchanged()
     (bias,) = [one for one in found if one.measure == "side_bias" and not one.condition]
     assert (bias.count, bias.n) == (3, 4)
     assert bias.flags == ("not every topic was debated with exchanged sides",)
-    assert "one-sided" not in sketch(BUILT_IN.profile, found)
+    assert "one-sided" not in sketch(BUILT_IN.report.words, found)
 
 
 def test_instability_is_the_weighted_sum_of_its_parts() -> None:

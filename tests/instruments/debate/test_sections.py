@@ -16,7 +16,7 @@ from tests.report.test_markdown import Seen, sheet
 def test_the_names_of_its_tables_are_known() -> None:
     names = """anova by_category configuration_agreement measure_correlation measure_pca post_hoc
     ranking ranking_basis ranking_sensitivity ranking_thresholds""".split()
-    assert set(names) <= set(BUILT_IN.titles)
+    assert set(names) <= set(BUILT_IN.report.titles)
 
 
 def test_rankings_in_markdown_are_those_of_the_datasheet() -> None:

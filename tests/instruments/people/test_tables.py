@@ -27,12 +27,12 @@ OF_PEOPLE = ("people_agreement", "people_confusion", "corrected_rates", "people_
 
 
 def rows_of(of: Cell, name: str) -> TableRows:
-    tables = BUILT_IN.analyses(of, estimate_all(of))
+    tables = BUILT_IN.report.analyses(of, estimate_all(of))
     return next(table["rows"] for table in tables if table["analysis"] == name)
 
 
 def lines_of(of: Cell, name: str) -> list[str]:
-    section = next(section for section in BUILT_IN.sections if section.name == name)
+    section = next(section for section in BUILT_IN.report.sections if section.name == name)
     return list(section.lines(rows_of(of, name)))
 
 
@@ -44,7 +44,7 @@ def sheet(*cells: Cell) -> Datasheet:
             {"name": of.judge, "provider": "log", "model": of.judge},
             estimates=(estimates := estimate_all(of)),
             calls=Calls.of(of.judgments),
-            analyses=BUILT_IN.analyses(of, estimates),
+            analyses=BUILT_IN.report.analyses(of, estimates),
         )
         for of in cells
     ]
@@ -64,7 +64,7 @@ SIX = cell(
 
 def test_without_labels_of_people_there_is_no_table_and_no_figure() -> None:
     of = cell(PASS_FAIL, item("a", "PASS", label="PASS"), item("b", "FAIL", label="PASS"))
-    names = {table["analysis"] for table in BUILT_IN.analyses(of, estimate_all(of))}
+    names = {table["analysis"] for table in BUILT_IN.report.analyses(of, estimate_all(of))}
     assert names.isdisjoint(OF_PEOPLE)
     assert list(rate_figures(sheet(of))) == []
 
@@ -116,7 +116,9 @@ def test_rates_are_shown_with_the_raw_one_and_that_of_the_labels() -> None:
     line, of_people = lines_of(biased(), "corrected_rates")
     assert "raw 0.700, biased (on labels 0.163 [0.070, 0.262]), from 80 labels of 200" in line
     assert of_people == f"labels of people: {NOBODY_KNOWS}"
-    section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
+    section = next(
+        section for section in BUILT_IN.report.sections if section.name == "corrected_rates"
+    )
     assert section.below is not None
     assert [*section.below([row])] == []  # a notice says it
     (below,) = section.below([row | {"biased": False}])
@@ -163,7 +165,9 @@ def test_what_people_err_stands_beside_the_rate() -> None:
     )
     assert "(two disagree on 0.16 of 50), and the rate is 0.91 [0." in line
     assert line.endswith("; if together, they err more")
-    section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
+    section = next(
+        section for section in BUILT_IN.report.sections if section.name == "corrected_rates"
+    )
     assert section.brief is not None
     assert "; 0.91 [0." in section.brief([row])
     assert section.brief([row]).endswith(" if people err independently)")
@@ -220,7 +224,9 @@ def test_of_many_rates_the_first_screen_tells_the_one_with_most_bias() -> None:
     (notice,) = rate_notices(of)
     assert notice.startswith("the judge's rate (system high) 1.00 is biased: ")
     # The first rate, which no notice tells, keeps its line.
-    section = next(section for section in BUILT_IN.sections if section.name == "corrected_rates")
+    section = next(
+        section for section in BUILT_IN.report.sections if section.name == "corrected_rates"
+    )
     assert section.below is not None
     (line,) = section.below(rows_of(of, "corrected_rates"))
     assert line.startswith("corrected rate 0.50")
@@ -278,7 +284,9 @@ def worded(of: Cell) -> Cell:
 
 def test_of_one_wording_judges_are_ranked_by_agreement_once() -> None:
     of = simulated(np.random.default_rng(2), items=30, labels=30, rate=0.5, recall=(0.9, 0.9))
-    tables = {table["analysis"]: table["rows"] for table in BUILT_IN.analyses(of, estimate_all(of))}
+    tables = {
+        table["analysis"]: table["rows"] for table in BUILT_IN.report.analyses(of, estimate_all(of))
+    }
     assert tables["standing"][0]["measure"] == "agreement"
     assert "people_standing" not in tables
 
@@ -301,7 +309,7 @@ def test_judges_are_ranked_by_their_agreement_with_people() -> None:
     assert [best["judge"], other["judge"]] == ["j", "coin"]
     assert (best["ranks"], other["ranks"]) == ([1, 1], [2, 2])
     assert tables["people_judge_pairs"][0]["told_apart"]
-    comparison = next(c for c in BUILT_IN.comparisons if c.name == "people_leaderboard")
+    comparison = next(c for c in BUILT_IN.report.comparisons if c.name == "people_leaderboard")
     assert comparison.brief is not None
     shown = {name: tables[name] for name in comparison.all_names}
     assert list(comparison.brief("s", shown)) == ["s, agreement with people: 1 j; 2 coin"]
@@ -310,7 +318,7 @@ def test_judges_are_ranked_by_their_agreement_with_people() -> None:
 
 
 def test_the_words_of_the_profile() -> None:
-    words = {word.text: word for word in BUILT_IN.profile}
+    words = {word.text: word for word in BUILT_IN.report.words}
     told = [estimate_all(of) for of in (biased(), SIX)]
     assert [bool(words["biased against people"].texts(es)) for es in told] == [True, True]
     assert [bool(words["uninformative"].texts(es)) for es in told] == [False, True]

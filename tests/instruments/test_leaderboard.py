@@ -16,6 +16,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.tables import wording_figures
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.definition import alone
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_lines
@@ -404,8 +405,9 @@ def test_every_section_that_compares_judges_says_where_their_budgets_differ(tmp_
         for text in ("\n".join(datasheet_lines(view_of(of))), compared):
             assert " ".join(text.split()).count(NOTICE) == times
         # The same where a comparison has a section of its own, above the datasheet.
-        boards = tuple(replace(one, apart=True) for one in BUILT_IN.report.comparisons)
-        ranking = ranking_lines(view_of(of, replace(BUILT_IN, comparisons=boards)))
+        boards = tuple(replace(board, apart=True) for board in BUILT_IN.report.comparisons)
+        known = Registry((), BUILT_IN.report._replace(comparisons=boards))
+        ranking = ranking_lines(view_of(of, known))
         assert " ".join(" ".join(ranking).split()).count(NOTICE) == times
     # A log does not say what a judge could spend.
     file.write_text(datasheet_json(budgeted(sheet_of(YES_NO, plain=flips(1)), plain=16)))

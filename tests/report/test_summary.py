@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_judgesense.datasheets.sections import ReportSection
+from pytest_judgesense.datasheets.sections import Report, ReportSection, Shown
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report import summary
@@ -17,17 +17,17 @@ from pytest_judgesense.report.view import View, view_of
 
 from .replaying import SHIPPED, check_lines, replayed
 
-SHORT = BUILT_IN.report.shown("summary")
 
-
-def view(shown: Registry) -> View:
+def view(shown: Shown) -> View:
     parts = [
-        measurement.part(shown).with_checks(check_lines(measurement, "estimate"))
+        measurement.part(BUILT_IN.report.shown(shown)).with_checks(
+            check_lines(measurement, "estimate")
+        )
         for profile in ("clean", "mixed")
         for name in SHIPPED[profile]
         for measurement in [replayed(profile, name)]
     ]
-    return view_of(sheet_of(parts, seed=0, mode="replay", registry=shown), shown)
+    return view_of(sheet_of(parts, seed=0, mode="replay", shown=shown))
 
 
 def test_the_summary_needs_only_the_tables_that_are_made_for_it(
@@ -35,7 +35,7 @@ def test_the_summary_needs_only_the_tables_that_are_made_for_it(
 ) -> None:
     for name in ("lightgbm", "shap"):  # attributions would take seconds
         monkeypatch.setitem(sys.modules, name, None)
-    whole, short = view(BUILT_IN), view(SHORT)
+    whole, short = view("all"), view("summary")
     expected = list(summary_lines(whole))
     assert list(summary_lines(short)) == expected
     assert list(summary_lines(short, tables=True)) == list(summary_lines(whole, tables=True))
@@ -59,15 +59,15 @@ def test_the_file_that_it_names_can_be_written_here(
 ) -> None:
     # The page is made by jinja2, an extra; Markdown by nothing from outside.
     monkeypatch.setattr(summary, "find_spec", lambda name: installed or None)
-    last = list(summary_lines(view(BUILT_IN.report.shown("none")), more=True))[-1]
+    last = list(summary_lines(view("none"), more=True))[-1]
     assert last.startswith("more: ")
     assert form in last
     assert ("x.html" in last) is installed
 
 
 def test_a_line_a_judge_needs_no_table() -> None:
-    none = view(BUILT_IN.report.shown("none"))
-    assert list(quiet_lines(none)) == list(quiet_lines(view(SHORT)))
+    none = view("none")
+    assert list(quiet_lines(none)) == list(quiet_lines(view("summary")))
     assert not any(judge.analyses for judge in none.sheet.judges)
     assert not none.sheet.analyses
     assert not none.sheet.closing
@@ -78,7 +78,7 @@ def test_a_table_is_made_once() -> None:
     counting = ReportSection(
         "counting", lambda *_: made.append(1) or [{"a": 1}], brief=lambda _: ""
     )
-    known = replace(BUILT_IN, sections=(counting,), comparisons=())
+    known = Registry((), Report(sections=(counting,)))
     measurement = replace(replayed("clean", "vacuum"), registry=known)
-    assert measurement.part(known.shown("summary")).analyses == measurement.sheet.analyses
+    assert measurement.part(known.report.shown("summary")).analyses == measurement.sheet.analyses
     assert len(made) == 1

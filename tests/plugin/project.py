@@ -301,8 +301,10 @@ def times_asked(prompts: Iterable[str]) -> Counter[int]:
 
 def configured(pytester: pytest.Pytester, *args: str | Path) -> pytest.Config:
     """What pytest makes of arguments, variables and ini files, without a session."""
+    # Else pytest collects all garbage five times when it is closed: that takes seconds here.
+    calm = ("-p", "no:unraisableexception")
     with mock.patch("importlib.metadata.distributions", _distributions):
-        return pytester.parseconfigure(*QUIET, *args)
+        return pytester.parseconfigure(*QUIET, *calm, *args)
 
 
 class Once:

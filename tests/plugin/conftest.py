@@ -11,7 +11,7 @@ import pytest
 
 import pytest_judgesense
 
-from .project import ChatServer, Project
+from .project import ChatServer, Once, Project
 
 # An inner session forgets what it imports itself: the next one would import it anew.
 for _module in walk_packages(pytest_judgesense.__path__, "pytest_judgesense."):
@@ -47,3 +47,9 @@ def project(pytester: pytest.Pytester, server: ChatServer) -> Project:
 def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """Arguments of a session without xdist, with no worker of it, and with two."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """The projects that a module records once, and the sessions that several tests read."""
+    return Once(tmp_path_factory.mktemp("once"))

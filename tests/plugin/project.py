@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import re
+import shutil
 import sys
 import threading
 import time
@@ -296,3 +297,34 @@ def ids(result: pytest.RunResult) -> list[str]:
 def times_asked(prompts: Iterable[str]) -> Counter[int]:
     """How many prompts were asked once, twice, ..."""
     return Counter(Counter(prompts).values())
+
+
+def configured(pytester: pytest.Pytester, *args: str | Path) -> pytest.Config:
+    """What pytest makes of arguments, variables and ini files, without a session."""
+    # Else pytest collects all garbage five times when it is closed: that takes seconds here.
+    calm = ("-p", "no:unraisableexception")
+    with mock.patch("importlib.metadata.distributions", _distributions):
+        return pytester.parseconfigure(*QUIET, *calm, *args)
+
+
+class Once:
+    """What tests of a module share: the first that needs it makes it, the others read it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._results: dict[str, pytest.RunResult] = {}
+
+    def project(self, name: str, folder: Path, make: Callable[[], object]) -> None:
+        """Let ``folder`` be as ``make`` leaves it, which is called for the first test alone."""
+        kept = self._folder / name
+        if kept.exists():
+            shutil.copytree(kept, folder, dirs_exist_ok=True)
+        else:
+            make()
+            shutil.copytree(folder, kept)
+
+    def result(self, name: str, run: Callable[[], pytest.RunResult]) -> pytest.RunResult:
+        """What ``run`` returned to the first test that asked for it."""
+        if name not in self._results:
+            self._results[name] = run()
+        return self._results[name]

@@ -80,16 +80,17 @@ def test_the_reporter_that_pycharm_uses_follows_suite_items(project: Project) ->
     assert "##teamcity[testFailed" not in shown
 
 
-@pytest.mark.parametrize("name", ["judgesense", "pytest_judgesense.plugin"])
 def test_it_is_loaded_by_name_where_nothing_is_loaded_by_itself(
-    project: Project, name: str, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.record()
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    arguments = ("-p", name, "parity.suite.toml", "--judge-datasheet", "x.json")
-    result = project.pytester.runpytest_subprocess(*arguments)
-    result.assert_outcomes(passed=1)
-    assert (project.path / "x.json").is_file()
+    for name in ("judgesense", "pytest_judgesense.plugin"):
+        sheet = f"{name}.json"
+        arguments = ("-p", name, "parity.suite.toml", "--judge-datasheet", sheet)
+        result = project.pytester.runpytest_subprocess(*arguments)
+        result.assert_outcomes(passed=1)
+        assert (project.path / sheet).is_file()
     without = project.pytester.runpytest_subprocess("parity.suite.toml")
     assert without.ret == pytest.ExitCode.USAGE_ERROR or "not found" in without.stderr.str()
 

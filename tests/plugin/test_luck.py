@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from .project import Project, flips_on_two, parity_suite
+import pytest
+
+from .project import Once, Project, flips_on_two, parity_suite
 
 HEAD = "risk of a failure by an unlucky draw of items: "
+
+
+@pytest.fixture
+def flipping(project: Project, once: Once) -> Project:
+    """Recorded with `flips_on_two`: two of the 18 pairs flip, both on one of six items."""
+    project.server.reply = flips_on_two
+    once.project("flipping", project.path, project.record)
+    return project
 
 
 def lines(project: Project, *arguments: str) -> str:
@@ -14,23 +24,20 @@ def lines(project: Project, *arguments: str) -> str:
 
 
 def test_it_is_said_once_and_the_same_under_any_workers(
-    project: Project, workers: tuple[str, ...]
+    flipping: Project, workers: tuple[str, ...]
 ) -> None:
-    # Two of the 18 pairs flip, both on one of six items: a session on six items drawn anew has it
+    # One of six items has both flips of 18 pairs: a session on six items drawn anew has it
     # k times, k binomial(6, 1/6), and JSS 1 - 2k/18. Below 0.8 lie k >= 2: 1 - (5/6)^6 - (5/6)^5
     # = 26.3%, drawn 1,000 times, so within 3 * 1.4 points.
-    parity_suite(project.path, checks="jss_floor = 0.8\nflip_rate_bound = 0.2\nkappa_floor = 0.9")
-    project.server.reply = flips_on_two
-    project.record()
-    said = lines(project, *workers)
+    checks = "jss_floor = 0.8\nflip_rate_bound = 0.2\nkappa_floor = 0.9"
+    parity_suite(flipping.path, checks=checks)
+    said = lines(flipping, *workers)
     assert said.endswith("(2 checks counted; 1 that fail here or cannot be resampled are left out)")
     chance = int(said.removeprefix(HEAD).partition("%")[0])
     assert abs(chance - 26.3) <= 4.2
 
 
-def test_without_a_check_of_shares_it_says_why_there_is_none(project: Project) -> None:
-    parity_suite(project.path, checks="jss_floor = 0.95")
-    project.server.reply = flips_on_two
-    project.record()
-    text = " ".join(project.run("parity.suite.toml").stdout.str().split())
+def test_without_a_check_of_shares_it_says_why_there_is_none(flipping: Project) -> None:
+    parity_suite(flipping.path, checks="jss_floor = 0.95")
+    text = " ".join(flipping.run("parity.suite.toml").stdout.str().split())
     assert HEAD + "unknown, no check that passes here" in text

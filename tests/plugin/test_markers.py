@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.plugin.check_names import CHECK_MARKERS
 from tests.suites.known import absent_measures
 
-from .project import PYTHON_JUDGE, Project, ids, no_traceback, parity_suite, run
+from .project import PYTHON_JUDGE, Once, Project, ids, no_traceback, parity_suite, run
 
 CHECKS = BUILT_IN.checks
 
@@ -16,139 +18,184 @@ MARK = '@pytest.mark.jss_floor({}, suite="parity.suite.toml")'
 
 
 @pytest.fixture
-def recorded(pytester: pytest.Pytester) -> pytest.Pytester:
+def recorded(pytester: pytest.Pytester, once: Once) -> pytest.Pytester:
     """A folder with the suite, a perfect judge as a Python object, and its recording."""
-    parity_suite(pytester.path)
-    pytester.makeconftest(PYTHON_JUDGE)
-    run(pytester, "parity.suite.toml", "--judge-mode", "record").assert_outcomes(passed=1)
+
+    def record() -> None:
+        parity_suite(pytester.path)
+        pytester.makeconftest(PYTHON_JUDGE)
+        run(pytester, "parity.suite.toml", "--judge-mode", "record").assert_outcomes(passed=1)
+
+    once.project("recorded", pytester.path, record)
     return pytester
+
+
+# Every test of these is to fail by its check alone: no body does.
+STUBBORN = f"""
+import pytest
+
+{MARK.format(0.8)}
+def test_without_fixtures():
+    print("body ran")
+
+{MARK.format(0.8)}
+def test_calling(judge_check): pass
+
+{MARK.format(0.8)}
+def test_estimating(judge_datasheet): pass
+
+{MARK.format(0.8)}
+def test_beside_others(tmp_path): pass
+
+{MARK.format(0.8)}
+{MARK.format(0.9)}
+@pytest.mark.agreement_floor(0.9, suite="parity.suite.toml")
+def test_several(): pass
+
+{MARK.format(0.8)}
+class TestOfClass:
+    def test_one(self): pass
+    def test_two(self): pass
+"""
+OF_MODULE = f"""
+import pytest
+
+pytestmark = {MARK.format(0.8).removeprefix("@")}
+
+def test_of_module(): pass
+"""
 
 
 @pytest.fixture
 def stubborn(recorded: pytest.Pytester) -> pytest.Pytester:
-    """The same, but the judge says YES to everything: degenerate, so no floor passes."""
+    """Tests of a judge that says YES to everything: degenerate, so no floor passes."""
     tape = recorded.path / "cassettes" / "mine" / "parity.jsonl"
     text = tape.read_text(encoding="utf-8")
     tape.write_text(text.replace('"body": "NO"', '"body": "YES"'), encoding="utf-8")
+    recorded.makepyfile(test_one=STUBBORN, test_two=OF_MODULE)
     return recorded
 
 
-@pytest.mark.parametrize("parameters", ["", "judge_check", "judge_datasheet", "tmp_path"])
-def test_a_marker_runs_its_check_with_and_without_a_fixture(
-    stubborn: pytest.Pytester, parameters: str
+@pytest.fixture
+def shown(stubborn: pytest.Pytester, once: Once) -> pytest.RunResult:
+    """What a session of the tests in `STUBBORN` and `OF_MODULE` prints."""
+    return once.result("stubborn", lambda: run(stubborn, "test_one.py", "test_two.py", "-rA"))
+
+
+def failure_of(shown: pytest.RunResult, test: str) -> str:
+    """What FAILURES holds of one test."""
+    (start,) = [
+        number
+        for number, line in enumerate(shown.outlines)
+        if line.startswith("___") and f" {test}[mine] " in line
+    ]
+    rest = shown.outlines[start + 1 :]
+    end = next(n for n, line in enumerate(rest) if line.startswith(("___", "===")))
+    return "\n".join(rest[:end])
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        *("test_without_fixtures", "test_calling", "test_estimating", "test_beside_others"),
+        *("TestOfClass.test_one", "TestOfClass.test_two", "test_of_module"),
+    ],
+)
+def test_a_marker_runs_its_check_with_and_without_a_fixture_wherever_it_stands(
+    shown: pytest.RunResult, test: str
 ) -> None:
-    stubborn.makepyfile(
-        f"import pytest\n\n{MARK.format(0.8)}\ndef test_it({parameters}):\n    pass\n"
-    )
-    result = run(stubborn, "test_a_marker_runs_its_check_with_and_without_a_fixture.py")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["jss_floor?0.8? of judge mine on parity: fail", "*degenerate*"])
-    no_traceback(result)
+    shown.assert_outcomes(failed=8)
+    failure = failure_of(shown, test)
+    assert "jss_floor[0.8] of judge mine on parity: fail" in failure
+    assert "degenerate" in failure
+    no_traceback(shown)
+
+
+def test_the_body_is_not_run_where_the_check_of_its_marker_fails(shown: pytest.RunResult) -> None:
+    assert "test_without_fixtures" in shown.stdout.str()
+    assert "body ran" not in shown.stdout.str()
+
+
+def test_several_markers_are_all_held_and_all_told(shown: pytest.RunResult) -> None:
+    failure = failure_of(shown, "test_several")
+    for check in ("jss_floor[0.8]", "jss_floor[0.9]", "agreement_floor[0.9]"):
+        assert f"{check} of judge mine on parity: fail" in failure
 
 
 def test_a_failed_marker_points_at_its_test(stubborn: pytest.Pytester) -> None:
-    stubborn.makepyfile(test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it(): pass\n")
-    shown = run(stubborn, "test_one.py", "--tb=line").outlines
-    place = f"{stubborn.path / 'test_one.py'}:3: Failed: "
-    assert [line for line in shown if line.startswith(place)], shown
-    assert not [line for line in shown if "contextlib" in line]
+    lines = run(stubborn, "test_two.py", "--tb=line").outlines
+    place = f"{stubborn.path / 'test_two.py'}:5: Failed: "
+    assert [line for line in lines if line.startswith(place)], lines
+    assert not [line for line in lines if "contextlib" in line]
 
 
-def test_a_marker_that_passes_lets_the_body_run(recorded: pytest.Pytester) -> None:
-    recorded.makepyfile(
-        test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it():\n    assert 1 == 2\n"
-    )
-    result = run(recorded, "test_one.py")
-    result.assert_outcomes(failed=1)
+PASSING = f"""
+import pytest
+
+{MARK.format(0.8)}
+def test_wrong():
+    assert 1 == 2
+
+{MARK.format(0.8)}
+@pytest.mark.parametrize("n", [1, 2])
+def test_it(n): pass
+
+def test_unmarked(): pass
+"""
+
+
+def test_a_marker_that_passes_lets_the_body_run_with_parameters_of_the_user(
+    recorded: pytest.Pytester,
+) -> None:
+    recorded.makepyfile(test_one=PASSING)
+    result = run(recorded, "test_one.py", "--strict-markers")
+    result.assert_outcomes(failed=1, passed=3)
     result.stdout.fnmatch_lines(["*assert 1 == 2*"])
 
 
-def test_the_body_is_not_run_where_the_check_of_its_marker_fails(
-    stubborn: pytest.Pytester,
+def test_a_marker_parametrizes_over_all_judges_and_m_selects_tests_and_items_of_suites(
+    recorded: pytest.Pytester,
 ) -> None:
-    stubborn.makepyfile(
-        test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it():\n    print('body ran')\n"
-    )
-    result = run(stubborn, "test_one.py", "-rA")
-    result.assert_outcomes(failed=1)
-    assert "body ran" not in result.stdout.str()
+    recorded.makepyfile(test_one=PASSING)
+    parity_suite(recorded.path, checks="jss_floor = 0.8\nagreement_floor = 0.8")
+    judges = ("--judge-name", "mine", "--judge-name", "embedded:clean")
+    result = run(recorded, ".", "-m", "jss_floor", "--collect-only", "-q", *judges)
+    listed = ids(result)
+    assert [name for name in listed if name.startswith("parity")] == [
+        "parity.suite.toml::mine::jss_floor[0.8]",
+        "parity.suite.toml::clean::jss_floor[0.8]",
+    ]
+    wrong = [name for name in listed if "test_wrong" in name]
+    assert wrong == ["test_one.py::test_wrong[mine]", "test_one.py::test_wrong[clean]"]
+    assert not [name for name in listed if "test_unmarked" in name]
 
 
-def test_a_marker_parametrizes_over_all_judges(recorded: pytest.Pytester) -> None:
-    recorded.makepyfile(test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it(): pass\n")
-    result = run(
-        recorded,
-        "test_one.py",
-        "--collect-only",
-        "-q",
-        *("--judge-name", "mine", "--judge-name", "embedded:clean"),
-    )
-    assert ids(result) == ["test_one.py::test_it[mine]", "test_one.py::test_it[clean]"]
+BUILT_IN_SUITES = """
+import pytest
+
+@pytest.mark.jss_floor(0.9, suite="coherence@published")
+def test_preset(): pass
+
+@pytest.mark.dark_current_ceiling(0.05)
+def test_of_one_suite(): pass
+
+@pytest.mark.criterion_tradeoff(false_preference=0.2, distance_1=0.8, distance_5=0.8)
+def test_of_several_bars(): pass
+
+@pytest.mark.jss_floor(0.9, suite="coherence")
+@pytest.mark.jss_floor(0.9, suite="factuality")
+def test_both(): pass
+"""
 
 
-def test_a_marker_goes_with_parametrize_of_the_user(recorded: pytest.Pytester) -> None:
-    recorded.makepyfile(
-        test_one=(
-            f"import pytest\n\n{MARK.format(0.8)}\n"
-            "@pytest.mark.parametrize('n', [1, 2])\ndef test_it(n): pass\n"
-        )
-    )
-    run(recorded, "test_one.py").assert_outcomes(passed=2)
-
-
-def test_several_markers_are_all_held_and_all_told(stubborn: pytest.Pytester) -> None:
-    stubborn.makepyfile(
-        test_one=(
-            f"import pytest\n\n{MARK.format(0.8)}\n{MARK.format(0.9)}\n"
-            '@pytest.mark.agreement_floor(0.9, suite="parity.suite.toml")\n'
-            "def test_it(): pass\n"
-        )
-    )
-    result = run(stubborn, "test_one.py")
-    result.assert_outcomes(failed=1)
-    shown = result.stdout.str()
-    for check in ("jss_floor[0.8]", "jss_floor[0.9]", "agreement_floor[0.9]"):
-        assert f"{check} of judge mine on parity: fail" in shown
-
-
-@pytest.mark.parametrize("level", ["class", "module"])
-def test_markers_of_classes_and_modules_hold_for_their_tests(
-    stubborn: pytest.Pytester, level: str
-) -> None:
-    mark = 'pytest.mark.jss_floor(0.8, suite="parity.suite.toml")'
-    head = f"pytestmark = {mark}\n\n" if level == "module" else f"@{mark}\n"
-    stubborn.makepyfile(
-        test_one=(
-            f"import pytest\n\n{head}class TestJudge:\n"
-            "    def test_one(self): pass\n    def test_two(self): pass\n"
-        )
-    )
-    result = run(stubborn, "test_one.py")
-    result.assert_outcomes(failed=2)
-    no_traceback(result)
-
-
-def test_a_preset_may_be_named_by_a_marker(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        test_one=(
-            "import pytest\n\n@pytest.mark.jss_floor(0.9, suite='coherence@published')\n"
-            "def test_it(): pass\n"
-        )
-    )
-    result = run(pytester, "test_one.py", "--judge-name", "embedded:clean")
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["  coherence@published  close  jss 125/125 1.00 *"])
-
-
-def test_a_check_of_one_suite_needs_no_name_of_it(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        test_one=(
-            "import pytest\n\n@pytest.mark.dark_current_ceiling(0.05)\ndef test_a(): pass\n\n"
-            "@pytest.mark.criterion_tradeoff(false_preference=0.2, distance_1=0.8, distance_5=0.8)"
-            "\ndef test_b(): pass\n"
-        )
-    )
-    run(pytester, "test_one.py", "--judge-name", "embedded:clean").assert_outcomes(passed=2)
+def test_suites_are_named_by_markers_or_known_by_their_check(pytester: pytest.Pytester) -> None:
+    """Of the same bar on two suites both stand in the datasheet: they are two checks."""
+    pytester.makepyfile(BUILT_IN_SUITES)
+    result = run(pytester, "--judge-name", "embedded:clean", "-v")
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["clean  5 checks pass, *"])
+    for suite, pairs in (("coherence", 200), ("coherence@published", 125), ("factuality", 200)):
+        result.stdout.fnmatch_lines([f"  {suite}", f"    jss *{pairs}/{pairs} *>= 0.9 PASS"])
 
 
 def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
@@ -175,23 +222,6 @@ def test_the_five_headline_checks_are_markers() -> None:
     assert set(headline.split()) <= set(CHECKS)
 
 
-def test_strict_markers_know_them(recorded: pytest.Pytester) -> None:
-    recorded.makepyfile(test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it(): pass\n")
-    run(recorded, "test_one.py", "--strict-markers").assert_outcomes(passed=1)
-
-
-def test_m_selects_marked_tests_and_items_of_suites(recorded: pytest.Pytester) -> None:
-    recorded.makepyfile(
-        test_one=f"import pytest\n\n{MARK.format(0.8)}\ndef test_it(): pass\n\ndef test_no(): pass"
-    )
-    parity_suite(recorded.path, checks="jss_floor = 0.8\nagreement_floor = 0.8")
-    result = run(recorded, ".", "-m", "jss_floor", "--collect-only", "-q")
-    assert sorted(ids(result)) == [
-        "parity.suite.toml::mine::jss_floor[0.8]",
-        "test_one.py::test_it[mine]",
-    ]
-
-
 def test_a_skipped_test_measures_nothing(pytester: pytest.Pytester) -> None:
     parity_suite(pytester.path)
     pytester.makeconftest(PYTHON_JUDGE)
@@ -212,75 +242,61 @@ def test_a_marked_test_shares_the_measurement_of_the_suite(project: Project) -> 
     assert len(project.server.asked) == 18
 
 
-@pytest.mark.parametrize("level", ["method", "class"])
-def test_a_check_on_a_unittest_test_case_is_a_usage_error(
-    recorded: pytest.Pytester, level: str
+WRONG = f"""
+import pytest, unittest
+
+CHECK = pytest.mark.dark_current_ceiling(0.1)
+
+{MARK.format(0.8)}
+class TestOfClass(unittest.TestCase):
+    def test_it(self): pass
+
+class TestOfMethod(unittest.TestCase):
+    {MARK.format(0.8)}
+    def test_it(self): pass
+
+@pytest.mark.parametrize("x", [pytest.param(1, marks=CHECK), 2])
+def test_parameter(x): pass
+
+@pytest.mark.dark_current_ceiling(0.2)
+@pytest.mark.parametrize("x", [pytest.param(1, marks=CHECK), 2])
+def test_parameter_of_marked(x): pass
+
+@CHECK
+def test_other(): pass
+"""
+
+
+def test_a_check_on_a_test_case_or_on_one_parameter_is_a_usage_error(
+    recorded: pytest.Pytester,
 ) -> None:
-    on_class, on_method = (MARK.format(0.8), "") if level == "class" else ("", MARK.format(0.8))
-    recorded.makepyfile(
-        test_one=(
-            f"import pytest, unittest\n\n{on_class}\nclass TestJudge(unittest.TestCase):\n"
-            f"    {on_method}\n    def test_it(self): pass\n"
-        )
-    )
-    result = run(recorded, "test_one.py")
+    # That of a parameter would be in no family of checks, known before parameters are.
+    recorded.makepyfile(test_one=WRONG)
+    result = run(recorded, "test_one.py", "--judge-name", "embedded:clean")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*test_one.py::TestJudge::test_it*unittest.TestCase*"])
+    told = result.stderr.str()
+    for name in ("TestOfClass", "TestOfMethod"):
+        assert f"test_one.py::{name}::test_it, a test of a unittest.TestCase" in told
+    late = re.findall(r"a check marks (.*) after it was parametrized over judges", told)
+    assert [name.partition("[")[0] for name in late] == [
+        "test_one.py::test_parameter",
+        "test_one.py::test_parameter_of_marked",
+    ]
+    given = "found:    pytest.param(..., marks=pytest.mark.dark_current_ceiling(...))"
+    assert told.count(given) == 2
+    assert "test_other" not in told
     no_traceback(result)
 
 
-def test_the_same_bar_on_two_suites_is_two_checks(pytester: pytest.Pytester) -> None:
-    """Both suites stand in the datasheet: the second is not taken for the first."""
-    pytester.makepyfile(
-        """
-        import pytest
-
-        @pytest.mark.jss_floor(0.9, suite="coherence")
-        @pytest.mark.jss_floor(0.9, suite="factuality")
-        def test_both():
-            pass
-        """
-    )
-    result = run(pytester, "--judge-name", "embedded:clean")
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "clean  2 checks pass, 400 replies",
-            "  coherence   ok     jss 200/200 1.00 *",
-            "  factuality  ok     jss 200/200 1.00 *",
-        ]
-    )
-    tables = run(pytester, "--judge-name", "embedded:clean", "-vv")
-    line = "    jss *>= 0.9 PASS"
-    tables.stdout.fnmatch_lines(["  coherence", line, "  factuality", line])
-
-
-@pytest.mark.parametrize("own", ["", "@pytest.mark.dark_current_ceiling(0.2)\n"])
-def test_a_check_on_one_parameter_is_a_wrong_declaration(
-    pytester: pytest.Pytester, own: str
-) -> None:
-    # It would be in no family of checks, for these are known before parameters are.
-    pytester.makepyfile(
-        "import pytest\n"
-        "CHECK = pytest.mark.dark_current_ceiling(0.1)\n"
-        f"{own}@pytest.mark.parametrize('x', [pytest.param(1, marks=CHECK), 2])\n"
-        "def test_it(x): pass\n"
-        "@pytest.mark.dark_current_ceiling(0.1)\n"
-        "def test_other(): pass\n"
-    )
-    result = pytester.runpytest("--judge-name", "embedded:clean")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        [
-            "*::test_it*1* after it was parametrized over judges",
-            "*found: *pytest.param(..., marks=pytest.mark.dark_current_ceiling(...))",
-        ]
-    )
-    no_traceback(result)
-
-
-@pytest.mark.parametrize("alone", [True, False])
-@pytest.mark.parametrize("order", ["tryfirst", "trylast"])
+@pytest.mark.parametrize(
+    ("order", "alone"),
+    [
+        ("tryfirst", False),
+        ("trylast", True),
+        pytest.param("tryfirst", True, marks=pytest.mark.long),
+        pytest.param("trylast", False, marks=pytest.mark.long),
+    ],
+)
 def test_a_check_that_is_added_to_a_collected_test_is_told_and_not_passed(
     pytester: pytest.Pytester, order: str, alone: bool
 ) -> None:
@@ -296,7 +312,7 @@ def test_a_check_that_is_added_to_a_collected_test_is_told_and_not_passed(
         + "@pytest.mark.dark_current_ceiling(0.1)\n" * (not alone)
         + "def test_other(): pass\n"
     )
-    result = pytester.runpytest(*(() if alone else ("--judge-name", "embedded:clean")))
+    result = run(pytester, *(() if alone else ("--judge-name", "embedded:clean")))
     assert result.ret in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.TESTS_FAILED)
     said = result.stdout.str() + result.stderr.str()
     assert "after it was parametrized over judges" in said

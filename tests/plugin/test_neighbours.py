@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.plugin.timeouts import limit_of_session
 from tests import processes
 
 from .project import TRIALS, Project, flips_on_two, forked, parity_suite, times_asked
@@ -112,8 +113,8 @@ def test_cassettes_of_pytest_recording_and_of_judges_keep_to_themselves(
     assert all("Is 3 even?" not in path.read_text() for path in written)
 
     project.server.forget()
-    beside("recording", ".", "--record-mode", "none").assert_outcomes(passed=5)
-    beside("recording", ".", "--block-network").assert_outcomes(passed=5)
+    offline = ("--record-mode", "none", "--block-network")
+    beside("recording", ".", *offline).assert_outcomes(passed=5)
     assert project.server.asked == []
 
 
@@ -258,8 +259,31 @@ LIMIT = (
 
 
 @pytest.mark.parametrize(
-    ("how", "extra"), [("option", ()), ("environment", ("-n", "2")), ("ini", ())]
+    ("arguments", "variable", "limited"),
+    [
+        (("--timeout", "30"), None, True),
+        (("-o", "timeout=30"), None, True),
+        ((), "30", True),
+        (("--timeout", "0"), None, False),
+        (("--timeout", "0", "-o", "timeout=30"), "30", False),
+        ((), None, False),
+    ],
 )
+def test_the_limit_on_tests_is_that_of_the_option_the_environment_or_the_ini_file(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    variable: str | None,
+    limited: bool,
+) -> None:
+    if find_spec("pytest_timeout") is None:
+        pytest.skip("pytest_timeout is not installed: pip install '.[neighbours]'")
+    if variable is not None:
+        monkeypatch.setenv("PYTEST_TIMEOUT", variable)
+    assert limit_of_session(pytester.parseconfig(*arguments)) == (LIMIT if limited else None)
+
+
+@pytest.mark.parametrize(("how", "extra"), [("option", ()), ("environment", ("-n", "1"))])
 def test_a_limit_on_tests_is_told_before_judges_are_asked(
     project: Project,
     beside: Run,
@@ -270,8 +294,6 @@ def test_a_limit_on_tests_is_told_before_judges_are_asked(
     arguments: tuple[str, ...] = ("--timeout", "30") if how == "option" else ()
     if how == "environment":
         monkeypatch.setenv("PYTEST_TIMEOUT", "30")
-    if how == "ini":
-        arguments = ("-o", "timeout=30")
     result = beside("timeout", "parity.suite.toml", "--judge-mode", "record", *arguments, *extra)
     result.assert_outcomes(passed=1)
     assert result.outlines.count(LIMIT) == 1
@@ -322,22 +344,12 @@ def test_a_limit_of_a_marker_is_told_before_the_first_test(
     assert "judgesense: pytest-timeout" not in again.stdout.str()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--judge-mode", "record", "--timeout", "0"),
-        ("--judge-mode", "record"),
-        ("--timeout", "30"),
-    ],
-    ids=["no limit", "none given", "replay"],
-)
-def test_without_a_limit_or_without_a_call_nothing_is_told(
-    project: Project, beside: Run, arguments: tuple[str, ...]
-) -> None:
-    project.record()
-    result = beside("timeout", "parity.suite.toml", *arguments)
-    result.assert_outcomes(passed=1)
-    assert not [line for line in result.outlines if line.startswith("judgesense: pytest-timeout")]
+def test_without_a_limit_or_without_a_call_nothing_is_told(project: Project, beside: Run) -> None:
+    for arguments in (("--judge-mode", "record", "--timeout", "0"), ("--timeout", "30")):
+        result = beside("timeout", "parity.suite.toml", *arguments)
+        result.assert_outcomes(passed=1)
+        told = [line for line in result.outlines if line.startswith("judgesense: pytest-timeout")]
+        assert told == []
 
 
 # --- pytest-socket -------------------------------------------------------------------------------
@@ -413,11 +425,11 @@ def test_a_test_whose_sockets_are_disabled_leaves_those_of_others_alone(
 
 
 def test_recording_where_sockets_are_disabled_says_so(project: Project, beside: Run) -> None:
-    result = beside("socket", "parity.suite.toml", "--judge-mode", "record", "--disable-socket")
-    result.assert_outcomes(passed=1)  # it has no fixtures: pytest-socket leaves it alone
     project.pytester.makepyfile(test_one="def test_it(judge):\n    judge.ask('Is 4 even?')\n")
-    result = beside("socket", "test_one.py", "--judge-mode", "record", "--disable-socket")
-    result.assert_outcomes(failed=1)
+    recording = ("parity.suite.toml", "test_one.py", "--judge-mode", "record")
+    result = beside("socket", *recording, "--disable-socket")
+    # The suite has no fixtures: pytest-socket leaves it alone.
+    result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*SocketBlockedError*"])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests import processes
-from tests.plugin.project import Project
+from tests.plugin.project import Once, Project
 
 SUITE = """
 schema = "judgesense/suite/1"
@@ -57,24 +57,40 @@ WRONG, SILENT, SLOT = 12, 8, 4
 
 
 @pytest.fixture
-def shop(project: Project) -> Project:
-    (project.path / "pyproject.toml").write_text("")
+def shop(project: Project, once: Once) -> Project:
     (project.path / "parity.suite.toml").unlink()
-    rows = [f"p{n},Question {n},better {n},worse {n},1" for n in range(12)]
-    (project.path / "pairs.csv").write_text("id,question,one,two,better\n" + "\n".join(rows))
-    (project.path / "shop.suite.toml").write_text(SUITE)
-    project.pytester.makeconftest(CONFTEST)
-    project.run("shop.suite.toml", "--judge-mode=record")
+
+    def record() -> None:
+        (project.path / "pyproject.toml").write_text("")
+        rows = [f"p{n},Question {n},better {n},worse {n},1" for n in range(12)]
+        (project.path / "pairs.csv").write_text("id,question,one,two,better\n" + "\n".join(rows))
+        (project.path / "shop.suite.toml").write_text(SUITE)
+        project.pytester.makeconftest(CONFTEST)
+        project.run("shop.suite.toml", "--judge-mode=record")
+
+    once.project("shop", project.path, record)
     return project
+
+
+@pytest.fixture
+def measured(shop: Project, once: Once) -> Project:
+    """The same, with the datasheets ``x`` and the text ``screen`` of one session."""
+    forms = [f"--judge-datasheet=x.{suffix}" for suffix in ("json", "md", "html")]
+
+    def measure() -> None:
+        (shop.path / "screen").write_text(ran(shop, *forms), encoding="utf-8")
+
+    once.project("measured", shop.path, measure)
+    return shop
 
 
 def ran(shop: Project, *arguments: str) -> str:
     return " ".join(shop.run("shop.suite.toml", *arguments).stdout.str().split())
 
 
-def test_one_count_stands_everywhere(shop: Project) -> None:
-    forms = [f"--judge-datasheet=x.{suffix}" for suffix in ("json", "md", "html")]
-    screen = ran(shop, *forms)
+def test_one_count_stands_everywhere(measured: Project) -> None:
+    shop = measured
+    screen = (shop.path / "screen").read_text(encoding="utf-8")
     (judge,) = json.loads((shop.path / "x.json").read_text())["judges"]
     found = {one["measure"]: one for one in judge["measures"] if not one["condition"]}
     assert (found["agreement"]["count"], found["agreement"]["n"]) == (24 - WRONG, 24)
@@ -106,8 +122,8 @@ def test_one_count_stands_everywhere(shop: Project) -> None:
     assert f"agreement = {(24 - WRONG) / 24:.3f}" in said
 
 
-def test_an_example_has_label_question_and_reply_everywhere(shop: Project) -> None:
-    screen = ran(shop, "--judge-datasheet=x.html")
+def test_an_example_has_label_question_and_reply_everywhere(measured: Project) -> None:
+    screen = (measured.path / "screen").read_text(encoding="utf-8")
     evidence = screen[screen.index("replies that are not the label") :]
     # Wrong verdicts come before the replies that state none.
     assert "shop/p4/t1/ba/r1: A, content 2 (label content 1) asked: Question 4" in evidence
@@ -115,7 +131,7 @@ def test_an_example_has_label_question_and_reply_everywhere(shop: Project) -> No
     assert "p4/t1/ba/r1: A, content 2 (label content 1) replied: A" in slot
     example = "p4: A in both orders, label content 1; asked: Question 4"
     assert example in screen
-    page = (shop.path / "x.html").read_text()
+    page = (measured.path / "x.html").read_text()
     assert example in page
     # Behind the finding: the verdict, what it means and the label; the reply, and the prompt.
     side = page[page.index("pairs won by a slot") :]
@@ -145,9 +161,7 @@ def test_the_line_of_a_suite_begins_with_the_number_that_its_word_is_about(
     assert line.split()[:4] == ["shop", "FAIL", "unparsed_rate", "8/24"]
 
 
-def test_calls_of_tests_that_ask_their_judge_are_counted(
-    shop: Project, workers: tuple[str, ...]
-) -> None:
+def test_calls_of_tests_that_ask_their_judge_are_counted(shop: Project) -> None:
     shop.pytester.makepyfile(
         test_asks="def test_it(judge):\n"
         "    for number in (9, 10, 11):\n"
@@ -157,13 +171,12 @@ def test_calls_of_tests_that_ask_their_judge_are_counted(
         "number = int(task.split()[-1])", "return 'A'"
     )
     shop.pytester.makeconftest(conftest)
-    told = " ".join(
-        shop.run("shop.suite.toml", "test_asks.py", "--judge-mode=record", *workers)
-        .stdout.str()
-        .split()
-    )
+    # By workers while it records, and by one process while it replays.
+    asked = ("shop.suite.toml", "test_asks.py")
+    result = shop.run(*asked, "--judge-mode=record", "-n", "2")
+    told = " ".join(result.stdout.str().split())
     assert "calls by judge.ask, beside those of the suites: 3 made, 0 replayed" in told
-    told = " ".join(shop.run("shop.suite.toml", "test_asks.py", *workers).stdout.str().split())
+    told = " ".join(shop.run(*asked).stdout.str().split())
     assert "calls by judge.ask, beside those of the suites: 0 made, 3 replayed" in told
 
 

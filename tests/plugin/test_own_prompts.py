@@ -6,7 +6,13 @@ import json
 
 import pytest
 
-from tests.plugin.project import Project, no_traceback
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.plugin.declared_check import DeclaredCheck, checks_of
+from pytest_judgesense.plugin.state import state_of
+from tests.suites.known import load_suite
+
+from .project import Project, configured, no_traceback, parity_suite
 
 PAIRS = """
 schema = "judgesense/suite/1"
@@ -66,19 +72,27 @@ def test_the_production_prompt_is_sent_on_pairs_of_ones_own(shop: Project) -> No
     assert _identity(shop)["own_prompts"]
 
 
+def unsent_error_of(project: Project) -> UsageError:
+    """The error of the prompts of the judge ``mine`` that a session of all suites would send."""
+    suites = sorted(str(path.name) for path in project.path.glob("*.suite.toml"))
+    state = state_of(configured(project.pytester, *suites))
+    (judge,) = state.run.measurements.judges(project.path)
+    members = [
+        DeclaredCheck(judge, suite, check)
+        for suite in map(load_suite, map(project.path.joinpath, suites))
+        for check, _ in checks_of(suite, BUILT_IN)
+    ]
+    state.run.family.declared.append(lambda: members)
+    (error,) = state.run.family.unsent_prompts(with_builtin=False)
+    return error
+
+
 def test_pairs_under_two_wordings_refuse_a_pairwise_prompt(shop: Project) -> None:
     _two_wordings(shop)
-    result = shop.run("shop.suite.toml", "--judge-mode", "record")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        [
-            "*judge 'mine' has prompts that no suite sends",
-            "*found: *prompts.pairwise; shop shows pairs under 2 wordings of its own",
-            "*remedy: *prompts.paraphrases = { shop = [[]...] }*",
-        ]
-    )
-    no_traceback(result)
-    assert shop.server.asked == []
+    error = unsent_error_of(shop)
+    assert str(error).startswith("judge 'mine' has prompts that no suite sends")
+    assert error.found == "prompts.pairwise; shop shows pairs under 2 wordings of its own"
+    assert "prompts.paraphrases = { shop = [...] }" in error.remedy
 
 
 def test_two_production_wordings_are_sent_where_two_are_compared(shop: Project) -> None:
@@ -109,6 +123,9 @@ def test_one_wording_for_a_suite_that_compares_three_is_an_error(project: Projec
     assert project.server.asked == []
 
 
+SENT = "parity shows one text a call under 3 wordings of its own"
+
+
 @pytest.mark.parametrize(
     ("prompts", "found"),
     [
@@ -117,15 +134,25 @@ def test_one_wording_for_a_suite_that_compares_three_is_an_error(project: Projec
         ('prompts.paraphrases = { party = ["{{number}}?"] }', "prompts.paraphrases.party"),
     ],
 )
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_prompt_that_nothing_sends_ends_the_session(
-    project: Project, prompts: str, found: str, workers: str
+def test_a_prompt_that_nothing_sends_is_an_error(
+    project: Project, prompts: str, found: str
 ) -> None:
     project.declare(prompts)
-    result = project.run("parity.suite.toml", "-n", workers)
+    assert unsent_error_of(project).found == f"{found}; {SENT}"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
+def test_a_prompt_that_nothing_sends_ends_the_session(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.declare('prompts.pairwise = "{{a}}{{b}}"')
+    result = project.run("parity.suite.toml", "--judge-mode", "record", *workers)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    shown = result.stdout.str() + result.stderr.str()
-    assert f"{found}; parity shows one text a call under 3 wordings of its own" in shown
+    result.stderr.fnmatch_lines(
+        ["*judge 'mine' has prompts that no suite sends", f"*found: *prompts.pairwise; {SENT}"]
+    )
+    no_traceback(result)
+    assert project.server.asked == []
 
 
 def test_a_part_of_a_project_is_run_and_says_what_it_does_not_send(shop: Project) -> None:
@@ -135,8 +162,6 @@ def test_a_part_of_a_project_is_run_and_says_what_it_does_not_send(shop: Project
         folder.mkdir(parents=True)
     for file in ("shop.suite.toml", "shop.jsonl"):
         (shop.path / file).rename(shop.path / "suites" / "shop" / file)
-    from tests.plugin.project import parity_suite
-
     parity_suite(shop.path / "suites" / "parity")
     shop.server.reply = lambda prompt: "YES"
     written = ("--judge-datasheet", "sheet.json")
@@ -156,8 +181,6 @@ def test_a_builtin_suite_by_name_is_a_part_as_well(project: Project) -> None:
 def test_the_datasheet_of_two_suites_holds_the_prompts_that_one_of_them_sends(
     shop: Project,
 ) -> None:
-    from tests.plugin.project import parity_suite
-
     parity_suite(shop.path)  # the first by name
     plain = shop.server.reply
     shop.server.reply = lambda prompt: plain(prompt) if "PROD" in prompt else "YES"

@@ -86,16 +86,26 @@ def test_where_lines_stay_there_is_one_in_each_interval(
     assert lines[0].endswith(" USD")
 
 
-def test_a_minute_is_the_interval(slow: Project) -> None:
+@pytest.fixture
+def brief(slow: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Half a second long; its first line may be written at once."""
+    slow.server.delay_s = 0.05
+    monkeypatch.setattr(progress, "_FIRST_S", 0.0)
+    return slow
+
+
+def test_a_minute_is_the_interval(brief: Project) -> None:
     assert workers.A_LINE_S == 60.0
-    assert "judge mine on parity: " not in slow.run(*ARGUMENTS).stdout.str()
+    assert "judge mine on parity: " not in brief.run(*ARGUMENTS).stdout.str()
 
 
 def test_a_log_that_is_to_be_quiet_has_no_progress(
-    slow: Project, monkeypatch: pytest.MonkeyPatch
+    brief: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "A_LINE_S", 0.0)
-    assert "judge mine on parity: " not in slow.run(*ARGUMENTS, "-q").stdout.str()
+    live = ("parity.suite.toml", "--judge-mode", "live", "--judge-concurrency", "2")
+    assert "judge mine on parity: " in brief.run(*live).stdout.str()
+    assert "judge mine on parity: " not in brief.run(*live, "-q").stdout.str()
 
 
 def on_a_terminal(project: Project, *arguments: str, columns: int = 80) -> str:

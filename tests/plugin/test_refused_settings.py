@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.plugin.project import ChatServer, Project, no_traceback
+from pytest_judgesense.errors import SuiteError
+from tests.plugin.project import ChatServer, Project, no_traceback, parity_suite
+from tests.suites.known import load_suite
 
 
 class ReasoningServer(ChatServer):
@@ -77,19 +80,10 @@ def test_a_refused_budget_says_what_to_set_and_that_works(project: Project) -> N
     assert project.server.asked[-1]["max_completion_tokens"] == 256
 
 
-def test_true_is_no_number(project: Project) -> None:
-    project.declare("temperature = true")
-    result = project.run("parity.suite.toml")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*temperature: *not false, which sends none*"])
-
-
 @pytest.mark.parametrize("setting", ["temperature = false", "replicates = true", "top_p = true"])
-def test_a_suite_takes_numbers_alone(project: Project, setting: str) -> None:
-    text = project.suite.read_text()
-    project.suite.write_text(text.replace("[checks]", f"[design]\n{setting}\n[checks]"))
-    result = project.run("parity.suite.toml")
-    assert result.ret != 0
-    shown = result.stdout.str() + result.stderr.str()
-    assert setting.split(maxsplit=1)[0] in shown
-    assert "valid" in shown
+def test_a_suite_takes_numbers_alone(tmp_path: Path, setting: str) -> None:
+    suite = parity_suite(tmp_path, extra=f"[design]\n{setting}\n")
+    with pytest.raises(SuiteError) as refused:
+        load_suite(suite)
+    assert setting.split(maxsplit=1)[0] in str(refused.value)
+    assert "valid" in str(refused.value)

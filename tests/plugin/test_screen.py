@@ -7,14 +7,26 @@ import re
 
 import pytest
 
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.plugin.screen import datasheet_lines
+from pytest_judgesense.report.assembly import sheet_of
+from pytest_judgesense.report.view import View, view_of
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.text.layout import within
 from tests import processes
+from tests.report.replaying import checked, replayed
 from tests.suites.known import absent_suites, builtin_suites, load_suite
 
-from .project import BUILTIN, Project, even, flips_on_two, parity_suite, run
+from .project import Once, Project, even, flips_on_two, parity_suite, run
 
 TITLE = re.compile(r"=+ judge datasheet =+")
 PAIRS = ("t1~t2", "t2~t3", "t3~t1")
+
+
+# `failing` compares the two for checks that fail, and test_xdist.py for all that is measured.
+in_one_process = pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)], ids=["plain", "n2"]
+)
 
 
 def datasheet_of(text: str) -> list[str]:
@@ -97,41 +109,50 @@ def test_a_judge_that_fails_twenty_checks_fits_170_lines(
     ]
 
 
-def test_a_failing_check_of_a_quiet_session_has_its_numbers(project: Project) -> None:
-    # The summary is a line; 16 of 18 pairs agree, as in the next test.
+@pytest.fixture
+def flipping(project: Project, once: Once, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Recorded with `flips_on_two`: 16 of 18 pairs of wordings agree, and 17 of 18 verdicts."""
+    monkeypatch.setenv("COLUMNS", "100")
     project.server.reply = flips_on_two
-    parity_suite(project.path, checks="flip_rate_bound = 0.1")
-    project.record()
-    measured = "flip_rate 0.11 [0.00, 0.63], at most 0.10 wanted"
-    assert project.run("parity.suite.toml", "-q").stdout.str().count(measured) == 1
-    assert project.run("parity.suite.toml").stdout.str().count(measured) == 1
+    once.project("flipping", project.path, project.record)
+    return project
+
+
+@pytest.fixture
+def failing(flipping: Project, workers: tuple[str, ...], once: Once) -> pytest.RunResult:
+    """What a session of two checks prints that the flips of `flipping` fail."""
+    parity_suite(flipping.path, checks="jss_floor = 0.9\nflip_rate_bound = 0.1")
+    return once.result(f"failing {workers}", lambda: flipping.run("parity.suite.toml", *workers))
+
+
+MEASURED = "flip_rate 0.11 [0.00, 0.63], at most 0.10 wanted"
+
+
+def test_a_failing_check_of_a_quiet_session_has_its_numbers(flipping: Project) -> None:
+    # The summary is a line.
+    parity_suite(flipping.path, checks="flip_rate_bound = 0.1")
+    assert flipping.run("parity.suite.toml", "-q").stdout.str().count(MEASURED) == 1
 
 
 def test_a_failing_check_is_a_sentence_with_its_number_an_example_and_a_remedy(
-    project: Project, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    failing: pytest.RunResult,
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.9\nflip_rate_bound = 0.1")
-    project.record()
-    lines = datasheet_of(project.run("parity.suite.toml", *workers).stdout.str())
+    lines = datasheet_of(failing.stdout.str())
     start = lines.index("  FAIL parity: 2 of 18 verdicts change with the wording")
-    # 16 of 18 pairs agree, see `flips_on_two`; the interval is that of tests/plugin/test_terminal.
+    # The interval is that of tests/plugin/test_terminal.
     assert lines[start + 1 : start + 4] == [
-        "    flip_rate 0.11 [0.00, 0.63], at most 0.10 wanted; jss_floor[0.9] too",
+        f"    {MEASURED}; jss_floor[0.9] too",
         "    e.g. p2: t1 gives YES, t2 gives NO, label YES; asked: 2",
         "    what to do: judgesense explain flip_rate",
     ]
     assert lines[start + 4].startswith("  parity  FAIL   jss 16/18 .89 [.37, 1.00]  kappa")
+    assert failing.stdout.str().count(MEASURED) == 1
 
 
 def test_failures_carry_the_evidence_and_nothing_stands_twice(
-    project: Project, workers: tuple[str, ...]
+    failing: pytest.RunResult, workers: tuple[str, ...]
 ) -> None:
-    project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.9\nflip_rate_bound = 0.1")
-    project.record()
-    text = project.run("parity.suite.toml", *workers).stdout.str()
+    text = failing.stdout.str()
     evidence = failures_of(text)
     assert len([line for line in evidence if line.startswith("____")]) == 2
     assert [line for line in evidence if not line.startswith(("____", "[gw"))][:6] == [
@@ -150,6 +171,12 @@ def test_failures_carry_the_evidence_and_nothing_stands_twice(
     assert "parity/p2/t1" not in "\n".join(datasheet_of(text))
 
 
+def test_the_short_summary_carries_the_sentence(failing: pytest.RunResult) -> None:
+    name = "FAILED parity.suite.toml::mine::jss_floor[0.9]"
+    assert f"{name} - 2 of 18 verdicts change with the wording" in failing.outlines
+
+
+@in_one_process
 def test_calls_that_fail_say_why_in_failures(project: Project, workers: tuple[str, ...]) -> None:
     parity_suite(project.path, checks="agreement_floor = 0.9")
     project.server.status = lambda _: 400
@@ -161,24 +188,17 @@ def test_calls_that_fail_say_why_in_failures(project: Project, workers: tuple[st
     assert said[2].startswith("  9 failed, the first parity/p2/t1/ab/r1: HTTP 400: ")
 
 
-def test_the_short_summary_carries_the_sentence(
-    project: Project, workers: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
-    project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.9")
-    project.record()
-    result = project.run("parity.suite.toml", *workers)
-    name = "FAILED parity.suite.toml::mine::jss_floor[0.9]"
-    assert f"{name} - 2 of 18 verdicts change with the wording" in result.outlines
-
-
-@pytest.mark.parametrize("style", ["long", "short", "line", "native", "no"])
-def test_tb_is_respected(project: Project, style: str) -> None:
-    project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.9")
-    project.record()
-    text = project.run("parity.suite.toml", f"--tb={style}").stdout.str()
+@pytest.mark.parametrize(
+    "style",
+    [
+        "long",
+        "line",
+        *(pytest.param(style, marks=pytest.mark.long) for style in ("short", "native", "no")),
+    ],
+)
+def test_tb_is_respected(flipping: Project, style: str) -> None:
+    parity_suite(flipping.path, checks="jss_floor = 0.9")
+    text = flipping.run("parity.suite.toml", f"--tb={style}").stdout.str()
     said = "parity.suite.toml:*: 2 of 18 verdicts change with the wording"
     found = [line for line in failures_of(text) if line.strip()]
     if style == "no":
@@ -191,45 +211,47 @@ def test_tb_is_respected(project: Project, style: str) -> None:
         assert ("flips: 2" in found) is (style != "long")
 
 
-def test_no_summary_and_passed_tests_are_respected(project: Project) -> None:
-    project.record()
-    assert "judge datasheet" not in project.run("parity.suite.toml", "--no-summary").stdout.str()
-    shown = project.run("parity.suite.toml", "-rA").stdout.str()
+def test_no_summary_is_respected(flipping: Project) -> None:
+    shown = flipping.run("parity.suite.toml", "--no-summary").stdout.str()
+    assert "judge datasheet" not in shown
+
+
+def test_what_passes_is_green_told_and_called_a_close_call(flipping: Project) -> None:
+    # An interval from .37 to 1: it passes a bar of .8 that it straddles.
+    coloured = flipping.run("parity.suite.toml", "-rA", "--color=yes").stdout.str()
+    assert "\x1b[32mmine  1 check passes, 18 replies\x1b[0m" in coloured
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
     assert "PASSED parity.suite.toml::mine::jss_floor[0.8]" in shown
     assert "mine  1 check passes, 18 replies" in datasheet_of(shown)
+    assert re.search(r"^  parity  close  jss 16/18", shown, re.MULTILINE)
+    # What would settle it follows on request: see test_terminal.py.
+    assert "clusters with such answers" not in shown
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        60,
-        80,
-        *(pytest.param(columns, marks=pytest.mark.long) for columns in (72, 100, 160)),
-    ],
-)
-@pytest.mark.parametrize("verbosity", ["-q", "", "-v", "-vv"])
-def test_any_width_from_60_columns(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, columns: int, verbosity: str
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    asked = ["--judge-name", "embedded:mixed", *filter(None, [verbosity])]
-    text = run(pytester, *BUILTIN, *asked).stdout.str()
-    assert [line for line in datasheet_of(text) if len(line) > min(columns, 100)] == []
+@pytest.fixture(scope="module")
+def mixed() -> View:
+    """The datasheet of a judge on two suites of the package, which passes some checks."""
+    parts = [checked(replayed("mixed", name)) for name in ("coherence", "vacuum")]
+    return view_of(sheet_of(parts, seed=0, mode="replay"), BUILT_IN)
 
 
-def test_what_fails_is_red_where_pytest_has_colours(project: Project) -> None:
-    project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.9")
-    project.record()
-    text = project.run("parity.suite.toml", "--color=yes").stdout.str()
+@pytest.mark.parametrize("columns", [60, 72, 80, 100, 160])
+@pytest.mark.parametrize("verbosity", [-1, 0, 1, 2])
+def test_any_width_from_60_columns(mixed: View, columns: int, verbosity: int) -> None:
+    with within(columns):
+        lines = list(datasheet_lines(mixed, (), verbosity))
+    assert lines
+    assert [line for line in lines if len(line) > min(columns, 100)] == []
+
+
+def test_what_fails_is_red_where_pytest_has_colours(flipping: Project) -> None:
+    parity_suite(flipping.path, checks="jss_floor = 0.9")
+    text = flipping.run("parity.suite.toml", "--color=yes").stdout.str()
     assert "\x1b[31m  FAIL parity: 2 of 18 verdicts change with the wording\x1b[0m" in text
     assert "\x1b[31mmine  1 of 1 check fails, 18 replies\x1b[0m" in text
-    project.server.reply = even
-    project.record("--judge-mode", "live", "--judge-save-live", "cassettes")
-    text = project.run("parity.suite.toml", "--color=yes").stdout.str()
-    assert "\x1b[32mmine  1 check passes, 18 replies\x1b[0m" in text
 
 
+@in_one_process
 def test_what_was_not_measured_stands_once(project: Project, workers: tuple[str, ...]) -> None:
     """Three checks on a suite without a recording: one reason, in FAILURES and in a line."""
     parity_suite(project.path, checks="jss_floor = 0.9\nflip_rate_bound = 0.1\nkappa_floor = 0.8")
@@ -248,33 +270,17 @@ def test_what_was_not_measured_stands_once(project: Project, workers: tuple[str,
     assert told.startswith(f"  NOT MEASURED parity: {said}"[:70])
 
 
-def test_a_close_call_is_said_and_what_would_settle_it_follows_on_request(
-    project: Project,
-) -> None:
-    # 16 of 18 pairs, and an interval from .37 to 1: it passes a bar of .8 that it straddles.
-    project.server.reply = flips_on_two
-    project.record()
-    short = project.run("parity.suite.toml").stdout.str()
-    assert re.search(r"^  parity  close  jss 16/18", short, re.MULTILINE)
-    assert "clusters with such answers" not in short
-    project.run("parity.suite.toml", "-vv").stdout.fnmatch_lines(["*straddles the bar 0.8*"])
-
-
 def test_every_check_stands_among_the_tables_with_v(pytester: pytest.Pytester) -> None:
     asked = ("--judge-suite", "temperature", "--judge-name", "embedded:clean")
-    result = pytester.runpytest_subprocess("-v", *asked)
+    result = run(pytester, "-v", *asked)
     tables = result.stdout.str().partition("judge datasheet")[2]
     assert "    temperature_effect_bound[0.4,outcome=agreement]: PASS\n" in tables
 
 
-def test_the_tables_of_a_suite_stand_with_v(project: Project) -> None:
-    project.server.reply = flips_on_two
-    project.record()
-    lines = datasheet_of(project.run("parity.suite.toml", "-v").stdout.str())
+def test_the_tables_of_a_suite_stand_with_v(flipping: Project) -> None:
+    lines = datasheet_of(flipping.run("parity.suite.toml", "-v").stdout.str())
     row = next(line for line in lines if line.startswith("    jss"))
     assert row.split()[:3] == ["jss", "16/18", "0.889"]
     assert row.endswith(">= 0.8 PASS")
-    # The pairs of wordings are conditions: they follow with -vv.
+    # The pairs of wordings are conditions: they follow with -vv, see test_terminal.py.
     assert not any("t1~t2" in line for line in lines)
-    whole = project.run("parity.suite.toml", "-vv").stdout.str()
-    assert "t1~t2" in whole

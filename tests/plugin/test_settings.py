@@ -10,8 +10,9 @@ import pytest
 
 from pytest_judgesense.plugin.options import OPTIONS
 from pytest_judgesense.plugin.settings import Settings, resolve
+from pytest_judgesense.plugin.state import state_of
 
-from .project import Project, no_traceback, run
+from .project import Project, configured, no_traceback, run
 
 ROOT, HERE = Path("/project"), Path("/project/here")
 
@@ -128,15 +129,20 @@ def test_what_is_asked_again_changes_no_check() -> None:
         ([], "judge_seed = x", "judge_seed (ini twin of --judge-seed) is wrong"),
     ],
 )
-def test_the_session_ends_before_anything_is_measured(
-    project: Project, arguments: list[str], ini: str, said: str
+def test_a_wrong_value_is_refused_before_the_session(
+    pytester: pytest.Pytester, arguments: list[str], ini: str, said: str
 ) -> None:
-    project.pytester.makeini(f"[pytest]\n{ini}\n")
-    mode = [] if "judge_mode" in ini or arguments[:1] == ["--judge-mode"] else ["record"]
-    given = [*arguments, *(("--judge-mode", *mode) if mode else ())]
-    result = project.run("parity.suite.toml", *given)
+    pytester.makeini(f"[pytest]\n{ini}\n")
+    with pytest.raises(pytest.UsageError) as refused:
+        configured(pytester, *arguments)
+    assert said in str(refused.value)
+
+
+def test_the_session_ends_before_anything_is_measured(project: Project) -> None:
+    project.pytester.makeini("[pytest]\njudge_seed = x\n")
+    result = project.run("parity.suite.toml", "--judge-mode", "record")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert said in result.stderr.str()
+    assert "judge_seed (ini twin of --judge-seed) is wrong" in result.stderr.str()
     no_traceback(result)
     assert project.server.asked == []
 
@@ -168,6 +174,31 @@ def test_native_tables_of_pytest_have_the_types_of_toml(
     pytester: pytest.Pytester, name: str, table: str
 ) -> None:
     (pytester.path / name).write_text(f"[{table}]{NATIVE}", encoding="utf-8")
+    folder = pytester.path
+    assert state_of(configured(pytester)).settings == Settings(
+        folder,
+        folder,
+        folder / "tapes",
+        mode="live",
+        judges=("embedded:noisy",),
+        suites=("vacuum@quick",),
+        datasheets=(folder / "sheet.json",),
+        policy="confident",
+        max_missing=0.9,
+        early_stop=False,
+        seed=7,
+        concurrency=2,
+        max_calls=1000,
+        max_cost=5.0,
+        max_unparsed=0,
+        deadline=60.5,
+        save_baseline=folder / "baseline.json",
+    )
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest 9 brought tables with types")
+def test_a_session_does_what_a_native_table_says(pytester: pytest.Pytester) -> None:
+    (pytester.path / "pyproject.toml").write_text(f"[tool.pytest]{NATIVE}", encoding="utf-8")
     run(pytester).assert_outcomes(failed=1)
     sheet = json.loads((pytester.path / "sheet.json").read_text(encoding="utf-8"))
     assert (sheet["mode"], sheet["seed"]) == ("live", 7)

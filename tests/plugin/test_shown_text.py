@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pytest_judgesense.plugin import progress, workers
-from tests.plugin.project import Project, parity_suite, run
+from tests.plugin.project import Project, configured, parity_suite, run
 from tests.text.test_display import is_command
 
 EVIL = "\x1b[31mred\u202e\n::stop-commands::tok ##[add-mask]0 ##vso[task.complete]"
@@ -29,21 +29,23 @@ def assert_shown_harmlessly(text: str, word: str) -> None:
 WRAPPED = " ".join(["maybe", "x" * 40, "::stop-commands::tok", "y" * 60, "::add-mask::0"] * 3)
 
 
-@pytest.mark.parametrize("reply", [EVIL, WRAPPED, f"{'z' * 90} ::error::b"])
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
-@pytest.mark.parametrize("columns", ["60", "83"])
+REPLIES = (EVIL, WRAPPED, f"{'z' * 90} ::error::b")
+
+
+@pytest.mark.parametrize(("columns", "workers"), [("60", ()), ("83", ("-n", "1"))])
 def test_replies_without_a_verdict_that_are_shown_while_recording(
-    project: Project,
-    monkeypatch: pytest.MonkeyPatch,
-    reply: str,
-    workers: tuple[str, ...],
-    columns: str,
+    project: Project, monkeypatch: pytest.MonkeyPatch, columns: str, workers: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    project.server.reply = lambda prompt: reply
+    # One under each wording; each is shown as an instance.
+    project.server.reply = lambda prompt: dict(zip(("Is", "Te", "Do"), REPLIES, strict=True))[
+        prompt[:2]
+    ]
     result = project.run("parity.suite.toml", "--judge-mode", "record", *workers)
     shown = result.stdout.str() + result.stderr.str()
     assert_shown_harmlessly(shown, "state no verdict, for instance")
+    for beginning in ("red", "maybe", "zzz"):
+        assert beginning in shown
 
 
 SLOW = """
@@ -80,38 +82,49 @@ def test_the_name_of_a_judge_in_the_lines_of_its_progress(pytester: pytest.Pytes
     assert_shown_harmlessly(result.stderr.str() + "x", "x")
 
 
+@pytest.mark.parametrize("option", ["--judge-name", "--judge-suite"])
+def test_a_wrong_name_of_an_ini_file(pytester: pytest.Pytester, option: str) -> None:
+    parity_suite(pytester.path)
+    addopts = json.dumps([option, EVIL])
+    pytester.makepyprojecttoml(f"[tool.pytest.ini_options]\naddopts = {addopts}\n")
+    result = run(pytester, "parity.suite.toml")
+    assert result.ret == 4
+    assert_shown_harmlessly(result.stdout.str() + result.stderr.str(), "stop-commands")
+
+
 @pytest.mark.parametrize(
-    "arguments",
+    ("option", "value"),
     [
-        ("--judge-name", EVIL),
-        ("--judge-suite", EVIL),
         ("--judge-seed", EVIL),
         ("--judge-datasheet", f"{EVIL}.exe"),
         ("--judge-baseline", f"{EVIL}.json"),
         ("--judge-shard", EVIL),
     ],
 )
-def test_a_wrong_option_of_an_ini_file(
-    pytester: pytest.Pytester, arguments: tuple[str, str]
-) -> None:
-    parity_suite(pytester.path)
-    pytester.makepyprojecttoml(f"[tool.pytest.ini_options]\naddopts = {json.dumps([*arguments])}\n")
-    result = run(pytester, "parity.suite.toml")
-    assert result.ret == 4
-    assert_shown_harmlessly(result.stdout.str() + result.stderr.str(), "stop-commands")
+def test_a_wrong_value_of_an_ini_file(pytester: pytest.Pytester, option: str, value: str) -> None:
+    addopts = json.dumps([option, value])
+    pytester.makepyprojecttoml(f"[tool.pytest.ini_options]\naddopts = {addopts}\n")
+    # What pytest prints of it as it is.
+    with pytest.raises(pytest.UsageError) as refused:
+        configured(pytester)
+    assert_shown_harmlessly(str(refused.value), "stop-commands")
+
+
+COMMANDS = ("::stop-commands::tok", "a\n::error::b", "a\x1b[2J", "##vso[x]")
 
 
 @pytest.mark.usefixtures("patience")
 @pytest.mark.skipif(sys.platform == "win32", reason="no such name is possible there")
-@pytest.mark.parametrize("name", ["::stop-commands::tok", "a\n::error::b", "a\x1b[2J", "##vso[x]"])
-@pytest.mark.parametrize("arguments", [(), ("-v",), ("--collect-only",), ("-q", "-n", "1")])
-def test_a_suite_whose_path_is_a_command_is_refused(
-    pytester: pytest.Pytester, name: str, arguments: tuple[str, ...]
+@pytest.mark.parametrize("arguments", [("-v",), ("--collect-only",), ("-q", "-n", "1")])
+def test_suites_whose_paths_are_commands_are_refused(
+    pytester: pytest.Pytester, arguments: tuple[str, ...]
 ) -> None:
-    parity_suite(pytester.path / name)
+    for name in COMMANDS:
+        parity_suite(pytester.path / name)
     (pytester.path / "conftest.py").write_text(SLOW.format(name="j"))
     result = run(pytester, "--judge-mode", "record", *arguments)
     assert result.ret == 4
     shown = result.stdout.str() + result.stderr.str()
     assert_shown_harmlessly(shown, "cannot be measured under its path")
+    assert result.stderr.str().count("cannot be measured under its path") == len(COMMANDS)
     assert not (pytester.path / "cassettes").exists()

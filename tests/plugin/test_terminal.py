@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from .project import BUILTIN, Project, flips_on_two, parity_suite, run
+from pytest_judgesense.plugin.state import state_of
+
+from .project import BUILTIN, Once, Project, configured, flips_on_two, parity_suite, run
 
 TITLE = "judge datasheet"
 
@@ -20,31 +22,37 @@ def _summary(result: pytest.RunResult) -> list[str]:
     return rest[:end]
 
 
-@pytest.fixture(scope="module")
-def first_summary() -> list[list[str]]:
-    """The summary of the first of several equal sessions."""
-    return []
-
-
-def test_the_summary_is_printed_once_and_the_same_under_any_workers(
-    pytester: pytest.Pytester, workers: tuple[str, ...], first_summary: list[list[str]]
-) -> None:
-    result = run(pytester, *BUILTIN, *workers, "-vv")
-    result.assert_outcomes(passed=3)
-    summary = _summary(result)
-    first_summary.append(summary)
-    assert summary == first_summary[0]
-    assert sum(line.startswith("judge clean") for line in summary) == 1
-
-
-def test_the_summary_says_who_was_measured_how_and_with_what_result(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def flipping(project: Project, once: Once, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Recorded with `flips_on_two`: 16 of 18 pairs of wordings agree, and 17 of 18 verdicts."""
     monkeypatch.setenv("COLUMNS", "100")
     project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.8\nagreement_floor = 0.95")
-    project.record()
-    summary = "\n".join(_summary(project.run("parity.suite.toml", "-vv")))
+    once.project("flipping", project.path, project.record)
+    return project
+
+
+def test_the_summary_is_printed_once_and_the_same_under_any_workers_and_colours(
+    pytester: pytest.Pytester,
+) -> None:
+    result, by_workers = (run(pytester, *BUILTIN, "-n", n, "-vv") for n in ("0", "2"))
+    result.assert_outcomes(passed=3)
+    by_workers.assert_outcomes(passed=3)
+    summary = _summary(result)
+    assert sum(line.startswith("judge clean") for line in summary) == 1
+    assert _summary(by_workers) == summary
+    coloured = run(pytester, *BUILTIN, "--color=yes", "-vv").stdout.str()
+    assert "\x1b" not in result.stdout.str()
+    assert "\x1b" in coloured
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured).splitlines()
+    assert [line for line in summary if line not in stripped] == []
+
+
+def test_the_summary_says_who_was_measured_how_and_with_what_result(flipping: Project) -> None:
+    parity_suite(flipping.path, checks="jss_floor = 0.8\nagreement_floor = 0.95")
+    result = flipping.run("parity.suite.toml", "-vv")
+    # A close call is a line of the report and no warning.
+    result.assert_outcomes(passed=1, failed=1, warnings=0)
+    summary = "\n".join(_summary(result))
     for part in (
         "judge mine  openai:m-1",
         "temperature 0",
@@ -53,6 +61,8 @@ def test_the_summary_says_who_was_measured_how_and_with_what_result(
         "seed of intervals 0",
         "profile:",
         "0 made, 18 replayed, 0 failed, 180 prompt tokens, 18 completion tokens",
+        "straddles the bar 0.8",
+        "t1~t2",  # the pairs of wordings are conditions
     ):
         assert part in summary, part
     assert re.search(r"prompts [0-9a-f]{12}", summary)
@@ -63,24 +73,26 @@ def test_the_summary_says_who_was_measured_how_and_with_what_result(
     assert re.search(r"repeat_flip_rate: N/A, needs two or more replicates", summary)
 
 
-@pytest.mark.parametrize("mode", ["record", "live"])
-def test_fresh_judgments_are_called_fresh(project: Project, mode: str) -> None:
-    result = project.run("parity.suite.toml", "--judge-mode", mode, "-vv")
+def test_fresh_judgments_are_called_fresh(project: Project) -> None:
+    result = project.run("parity.suite.toml", "--judge-mode", "live", "-vv")
     summary = "\n".join(_summary(result))
     assert "FRESH" in summary
     assert "REPLAYED" not in summary
     assert "18 made, 0 replayed" in summary
 
 
-def test_no_line_is_longer_than_100_columns(
+def test_judges_stand_one_below_the_other_and_no_line_is_longer_than_100_columns(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     suites = ["factuality", "coherence", "relevance", "preference", "vacuum", "ladder", "criterion"]
     chosen = [part for name in suites for part in ("--judge-suite", f"{name}")]
-    judges = ["--judge-name", "embedded:clean", "--judge-name", "embedded:mixed"]
+    judges = ["--judge-name", "embedded:mixed", "--judge-name", "embedded:clean"]
     result = run(pytester, *chosen, *judges, "-vv")
-    assert [line for line in _summary(result) if len(line) > 100] == []
+    summary = _summary(result)
+    heads = [line.split()[1] for line in summary if line.startswith("judge ")]
+    assert heads == ["clean", "mixed"]
+    assert [line for line in summary if len(line) > 100] == []
     explained = result.stdout.str().partition(TITLE)[0]
     assert "of judge mixed on" in explained
     # A command stands on one line whatever its length: it is there to be pasted.
@@ -105,20 +117,15 @@ def test_long_names_and_replies_do_not_widen_the_summary(project: Project) -> No
     assert [line for line in _summary(result) if len(line) > 100 and name not in line] == []
 
 
-def test_it_reads_the_same_with_and_without_colour(pytester: pytest.Pytester) -> None:
-    plain = run(pytester, *BUILTIN, "--color=no")
-    coloured = run(pytester, *BUILTIN, "--color=yes")
-    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured.stdout.str())
-    for line in _summary(plain):
-        assert "\x1b" not in line
-        assert line in stripped.splitlines()
-
-
-def test_a_failing_check_explains_itself(project: Project, workers: tuple[str, ...]) -> None:
-    project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.9")
-    project.record()
-    result = project.run("parity.suite.toml", *workers, "-vv")
+# In the gate the summary above is that of two workers, and test_screen.py has their FAILURES.
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)], ids=["plain", "n2"]
+)
+def test_a_failing_check_explains_itself_and_names_a_command_that_works(
+    flipping: Project, workers: tuple[str, ...]
+) -> None:
+    parity_suite(flipping.path, checks="jss_floor = 0.9")
+    result = flipping.run("parity.suite.toml", *workers, "-vv")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -137,17 +144,10 @@ def test_a_failing_check_explains_itself(project: Project, workers: tuple[str, .
             "  look further: pytest 'parity.suite.toml::mine::jss_floor?0.9?' --judge-*",
         ]
     )
-
-
-def test_the_command_that_a_failing_check_names_works(project: Project) -> None:
-    project.server.reply = flips_on_two
-    parity_suite(project.path, checks="jss_floor = 0.9")
-    project.record()
-    shown = project.run("parity.suite.toml").stdout.str()
-    found = re.search(r"look further: pytest '(.*)' (--\S+) (\S+)", shown)
+    found = re.search(r"look further: pytest '(.*)' (--\S+) (\S+)", result.stdout.str())
     assert found
-    project.run(*found.groups()).assert_outcomes(failed=1)
-    assert (project.path / found[3]).exists()
+    flipping.run(*found.groups()).assert_outcomes(failed=1)
+    assert (flipping.path / found[3]).exists()
 
 
 def test_many_flips_are_a_few_and_the_rest_counted(project: Project) -> None:
@@ -157,36 +157,15 @@ def test_many_flips_are_a_few_and_the_rest_counted(project: Project) -> None:
         if prompt.startswith("Tell")
         else flips_on_two(prompt)
     )
-    project.record()
-    result = project.run("parity.suite.toml", "-vv")
+    result = project.run("parity.suite.toml", "--judge-mode", "record", "-vv")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ["  jss = 0.333, wanted >= 0.8: fail", "  flips: 12, on 6 items", "    ... and 9 more"]
     )
 
 
-def test_replies_cannot_write_to_the_terminal(project: Project) -> None:
-    project.server.reply = lambda prompt: "\x1b]0;owned\x07" + flips_on_two(prompt)
-    parity_suite(project.path, checks="jss_floor = 0.9")
-    shown = project.run("parity.suite.toml", "--judge-mode", "record").stdout.str()
-    assert "\x1b]0;" not in shown
-    assert "\x07" not in shown
-
-
-def test_the_header_says_how_judges_are_measured(project: Project) -> None:
-    result = project.run("parity.suite.toml", "--judge-mode", "record", "--judge-name", "mine")
-    result.stdout.fnmatch_lines(["judgesense *: record, judges: mine, seed 0"])
-
-
-def test_judges_stand_one_below_the_other(pytester: pytest.Pytester) -> None:
-    arguments = ["--judge-suite", "coherence", "--judge-name", "embedded:mixed"]
-    summary = _summary(run(pytester, *arguments, "--judge-name", "embedded:clean", "-vv"))
-    heads = [line.split()[1] for line in summary if line.startswith("judge ")]
-    assert heads == ["clean", "mixed"]
-
-
-def test_a_close_call_is_a_line_of_the_report_and_no_warning(project: Project) -> None:
-    project.record()
-    result = project.run("parity.suite.toml", "-vv")
-    result.assert_outcomes(passed=1, warnings=0)
-    result.stdout.fnmatch_lines(["*straddles the bar 0.8*"])
+def test_the_header_says_how_judges_are_measured(pytester: pytest.Pytester) -> None:
+    config = configured(pytester, "--judge-mode", "record", "--judge-name", "mine")
+    header = state_of(config).header()
+    assert header is not None
+    assert re.fullmatch(r"judgesense \S+: record, judges: mine, seed 0", header)

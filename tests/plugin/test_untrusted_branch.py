@@ -15,32 +15,37 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.errors import SendingRefused, UsageError
+from pytest_judgesense.judges.client import unasked_endpoint
+from pytest_judgesense.judges.judge_table import judge_from_table
+from pytest_judgesense.judges.resolving import declared_judges, key_of
+from pytest_judgesense.judges.trust import ANY_FILES, Trust
+from pytest_judgesense.plugin.state import state_of
 from pytest_judgesense.suites.loading import _load
 from tests.judges.endpoint import Endpoint, endpoint, says
 from tests.sources import SOURCES, tree_of
 from tests.suites.files import GRADED, GRID, write_suite
+from tests.suites.known import load_suite
 
-from .project import TRIALS, WORDINGS, even, no_traceback, parity_suite, run
+from .project import TRIALS, WORDINGS, configured, even, no_traceback, parity_suite, run
 
 HOST = "http://judge.example"
 KEY = "sk-0123456789abcdefghij"
 RECORD = ("--judge-mode", "record")
 SUITE = "parity.suite.toml"
-MARKED = f"""
+# Three ways to ask of tests in Python: by a marker, at once, and in an event loop.
+IN_PYTHON = f"""
+import asyncio
 import pytest
 
 @pytest.mark.jss_floor(0.8, suite="{SUITE}")
 def test_marked():
     pass
-"""
-ASKING = """
-def test_asking(judge):
-    judge.ask("Is 4 even?")
-"""
-ASKING_AWHILE = """
-import asyncio
 
 def test_asking(judge):
+    judge.ask("Is 4 even?")
+
+def test_asking_awhile(judge):
     asyncio.run(judge.ask_async("Is 4 even?"))
 """
 
@@ -92,7 +97,15 @@ def refused(result: pytest.RunResult, *said: str) -> None:
 TO_SET = f"export JUDGESENSE_ALLOW_HOSTS={HOST}"
 
 
-@pytest.mark.parametrize("mode", ["record", "live"])
+@pytest.mark.parametrize(
+    ("mode", "workers"),
+    [
+        ("live", ()),
+        ("record", ("-n", "1")),
+        pytest.param("record", (), marks=pytest.mark.long),
+        pytest.param("live", ("-n", "2"), marks=pytest.mark.long),
+    ],
+)
 def test_a_key_is_not_sent_to_a_host_of_the_branch(
     pytester: pytest.Pytester,
     branch: Path,
@@ -114,22 +127,17 @@ def test_a_key_is_not_sent_to_a_host_of_the_branch(
     assert {asked.headers["authorization"] for asked in proxy.asked} == {f"Bearer {KEY}"}
 
 
-@pytest.mark.parametrize("source", [MARKED, ASKING, ASKING_AWHILE], ids=["marker", "ask", "async"])
 def test_nor_by_tests_in_python(
-    pytester: pytest.Pytester,
-    branch: Path,
-    proxy: Endpoint,
-    source: str,
-    monkeypatch: pytest.MonkeyPatch,
+    pytester: pytest.Pytester, branch: Path, proxy: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytester.makepyfile(test_judged=source)
+    pytester.makepyfile(test_judged=IN_PYTHON)
     result = run(pytester, "test_judged.py", *RECORD)
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*{TO_SET}*"])
+    result.assert_outcomes(failed=3)
+    assert result.stdout.str().count(TO_SET) >= 3
     assert proxy.asked == []
     monkeypatch.setenv("JUDGESENSE_ALLOW_HOSTS", HOST)
-    run(pytester, "test_judged.py", *RECORD).assert_outcomes(passed=1)
-    assert proxy.asked
+    run(pytester, "test_judged.py", *RECORD).assert_outcomes(passed=3)
+    assert len(proxy.asked) == TRIALS + 2
 
 
 def test_nor_while_recorded_trials_are_asked_again(
@@ -147,25 +155,22 @@ def test_nor_while_recorded_trials_are_asked_again(
     assert proxy.asked == []
 
 
-@pytest.mark.parametrize("repair", ["true", '{ judge = "other" }'])
 def test_nor_to_whoever_repairs_replies(
-    pytester: pytest.Pytester, branch: Path, proxy: Endpoint, repair: str
+    pytester: pytest.Pytester, branch: Path, proxy: Endpoint
 ) -> None:
     other = f'[tool.judgesense.judges.other]\nprovider = "openai"\nmodel = "m"\nbase_url = "{HOST}"'
-    at = proxy.url if repair != "true" else HOST
-    declare(branch, at, f"repair = {repair}\n{other}")
+    declare(branch, proxy.url, f'repair = {{ judge = "other" }}\n{other}')
     refused(run(pytester, SUITE, *RECORD, "--judge-name", "mine"), TO_SET)
     assert proxy.asked == []
 
 
-def test_the_key_of_another_provider_stays_at_home(
-    pytester: pytest.Pytester, branch: Path, proxy: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    declare(branch, "https://api.openai.com/v1", 'api_key_env = "ANTHROPIC_API_KEY"')
-    found = "found: api.openai.com, with the key in ANTHROPIC_API_KEY expected: api.anthropic.com"
-    refused(run(pytester, SUITE, *RECORD), found)
-    assert proxy.asked == []
+def test_the_key_of_another_provider_stays_at_home() -> None:
+    table = {"provider": "openai", "model": "m-1", "api_key_env": "ANTHROPIC_API_KEY"}
+    judge = judge_from_table("mine", {**table, "base_url": "https://api.openai.com/v1"}, Path())
+    with pytest.raises(SendingRefused) as error:
+        ANY_FILES.refuse_host(judge, unasked_endpoint(judge).base_url, key_of(judge)[0])
+    assert error.value.found == "api.openai.com, with the key in ANTHROPIC_API_KEY"
+    assert error.value.expected.startswith("api.anthropic.com")
 
 
 def test_nothing_in_the_branch_allows_its_host(
@@ -175,17 +180,16 @@ def test_nothing_in_the_branch_allows_its_host(
     project = branch / "pyproject.toml"
     declared = project.read_text()
     project.write_text(f"[tool.judgesense]\n{allowed}{declared}")
-    result = run(pytester, SUITE, *RECORD)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*has a key that is not known", "*'allow_hosts'"])
+    with pytest.raises(UsageError, match="has a key that is not known") as error:
+        declared_judges(branch)
+    assert "'allow_hosts'" in error.value.found
     project.write_text(declared)
-    # Folders of configurations as they are called in the home of a user.
-    for folder in (branch / "judgesense", branch / ".config" / "judgesense"):
-        folder.mkdir(parents=True)
-        (folder / "config.toml").write_text(allowed)
-    for home in (branch, branch / ".config"):
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
-        refused(run(pytester, SUITE, *RECORD), TO_SET)
+    # A folder of configurations as it is called in the home of a user.
+    folder = branch / ".config" / "judgesense"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(allowed)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(branch / ".config"))
+    refused(run(pytester, SUITE, *RECORD), TO_SET)
     assert proxy.asked == []
 
 
@@ -217,11 +221,10 @@ def test_the_user_allows_it_for_good(
     branch: Path,
     proxy: Endpoint,
     home: Path,
-    workers: tuple[str, ...],
 ) -> None:
     (home / "judgesense").mkdir()
     (home / "judgesense" / "config.toml").write_text(f'allow_hosts = ["{HOST}"]\n')
-    run(pytester, SUITE, *RECORD, *workers).assert_outcomes(passed=1)
+    run(pytester, SUITE, *RECORD, "-n", "1").assert_outcomes(passed=1)
     assert len(proxy.asked) == TRIALS
 
 
@@ -279,33 +282,45 @@ def test_a_prompt_from_outside_is_not_sent(
     assert "12 replayed" in shown
 
 
-@pytest.mark.parametrize("mode", [RECORD, ("--judge-mode", "live")], ids=["record", "live"])
+@pytest.mark.parametrize(
+    ("mode", "workers"),
+    [
+        ("live", ()),
+        ("record", ("-n", "1")),
+        pytest.param("record", (), marks=pytest.mark.long),
+        pytest.param("live", ("-n", "2"), marks=pytest.mark.long),
+    ],
+)
 def test_items_from_outside_are_not_sent(
     pytester: pytest.Pytester,
     here: Path,
     proxy: Endpoint,
     private: Path,
-    mode: tuple[str, str],
+    mode: str,
     workers: tuple[str, ...],
 ) -> None:
     # In a folder below, from which the path is counted.
     suite = parity_suite(here / "suites" / "parity")
     named = f"../../../{private.name}/parity.jsonl"
     suite.write_text(suite.read_text().replace('"parity.jsonl"', f'"{named}"'))
-    result = run(pytester, "suites", *mode, *workers)
+    result = run(pytester, "suites", "--judge-mode", mode, *workers)
     refused(result, "suite parity cannot be asked about", f"found: {private / 'parity.jsonl'}")
     assert proxy.asked == []
 
 
 def test_a_suite_behind_a_link_is_not_sent_though_its_path_is_typed(
-    pytester: pytest.Pytester, here: Path, proxy: Endpoint, private: Path,
-    workers: tuple[str, ...],
-) -> None:  # fmt: skip
+    pytester: pytest.Pytester, here: Path, proxy: Endpoint, private: Path
+) -> None:
     (here / "suites").symlink_to(private, target_is_directory=True)
-    result = run(pytester, "suites/parity.suite.toml", "--judge-name", "mine", *RECORD, *workers)
+    result = run(pytester, "suites/parity.suite.toml", "--judge-name", "mine", *RECORD)
     # Whichever of both folders its judges are looked up from, the branch has chosen it.
     refused(result, f"found: {private / 'parity.suite.toml'}")
     assert proxy.asked == []
+
+
+def trust_of(config: pytest.Config) -> Trust:
+    """What a session of this configuration may send."""
+    return state_of(config).run.measurements.trust
 
 
 @pytest.mark.parametrize(
@@ -318,28 +333,36 @@ def test_a_suite_behind_a_link_is_not_sent_though_its_path_is_typed(
     ],
 )
 def test_paths_that_the_branch_writes_are_not_typed(
-    pytester: pytest.Pytester, here: Path, proxy: Endpoint, private: Path, written: str,
-    workers: tuple[str, ...],
-) -> None:  # fmt: skip
-    declare(private, proxy.url)
+    pytester: pytest.Pytester, here: Path, private: Path, written: str
+) -> None:
     path = f"../{private.name}/{SUITE}"
     (here / "typed.txt").write_text(path)
     pytester.makeini("[pytest]\n" + written.format(path=path, folder=private))
-    refused(run(pytester, *RECORD, *workers), f"found: {private / SUITE}")
+    config = configured(pytester, *RECORD)
+    assert private.name in config.args[0]  # it would be collected
+    with pytest.raises(SendingRefused) as error:
+        trust_of(config).refuse_suite(load_suite(private / SUITE))
+    assert error.value.found == str(private / SUITE)
+
+
+def test_nor_do_workers_take_them_for_typed(
+    pytester: pytest.Pytester, here: Path, proxy: Endpoint, private: Path
+) -> None:
+    declare(private, proxy.url)
+    pytester.makeini(f"[pytest]\naddopts = ../{private.name}/{SUITE}")
+    refused(run(pytester, *RECORD, "-n", "1"), f"found: {private / SUITE}")
     assert proxy.asked == []
 
 
 def test_a_typed_path_is_the_users_own(
-    pytester: pytest.Pytester,
-    here: Path,
-    proxy: Endpoint,
-    private: Path,
-    workers: tuple[str, ...],
+    pytester: pytest.Pytester, here: Path, proxy: Endpoint, private: Path
 ) -> None:
     declare(private, proxy.url)
     pytester.makeini("[pytest]")
     path = f"../{private.name}/{SUITE}::mine"
-    run(pytester, "--rootdir", here, path, *RECORD, *workers).assert_outcomes(passed=1)
+    config = configured(pytester, "--rootdir", here, path, *RECORD)
+    trust_of(config).refuse_suite(load_suite(private / SUITE))
+    run(pytester, "--rootdir", here, path, *RECORD, "-n", "1").assert_outcomes(passed=1)
     assert len(proxy.asked) == TRIALS
 
 

@@ -20,7 +20,10 @@ def _raw(text: str) -> list[str]:
     return [sign for sign in RAW if sign in text.replace("\r\n", "\n")]
 
 
-@pytest.mark.parametrize("tb", ["long", "short", "native", "line"])
+@pytest.mark.parametrize(
+    "tb",
+    ["long", *(pytest.param(tb, marks=pytest.mark.long) for tb in ("short", "native", "line"))],
+)
 def test_a_failing_check_and_its_summary(project: Project, tb: str) -> None:
     project.server.reply = lambda prompt: EVIL if prompt.startswith("Tell") else "YES"
     result = project.run(
@@ -100,7 +103,7 @@ def test_judgesense_report_of_a_log_full_of_escapes(project: Project) -> None:
     assert _raw(done.stderr) == []
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)])
 def test_half_of_a_surrogate_pair_costs_no_output(
     project: Project, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
 ) -> None:
@@ -148,7 +151,7 @@ def test_half_of_a_surrogate_pair_in_an_item_is_replaced(project: Project) -> No
     )
 
 
-@pytest.mark.parametrize("wrong", ["item", "judge", "marker"])
+@pytest.mark.parametrize("wrong", ["item", "marker", pytest.param("judge", marks=pytest.mark.long)])
 def test_no_error_of_a_collection_gives_a_workflow_command(
     project: Project, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:

@@ -248,13 +248,29 @@ def judge(number, template):
 """
 
 
-def _by_model(body: dict[str, Any], _times: int) -> tuple[int, bytes] | None:
-    if body["model"] == "first":
-        number = int("".join(c for c in body["prompt"] if c.isdigit())[0])
-        return (503, b"{}") if number % 2 else None
-    if body["model"] == "slow":
-        time.sleep(1.5)
-    return by_parity(body, 0)
+class ByModel:
+    """Fails as ``first``; as ``slow`` it answers a prompt long after ``fast`` has, if it is asked.
+
+    So the machine may be busy: nothing else decides who of the two comes first.
+    """
+
+    def __init__(self) -> None:
+        self._answered: dict[str, threading.Event] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, body: dict[str, Any], _times: int) -> tuple[int, bytes] | None:
+        model, prompt = body["model"], body["prompt"]
+        with self._lock:
+            is_answered = self._answered.setdefault(prompt, threading.Event())
+        if model == "first":
+            number = int("".join(c for c in prompt if c.isdigit())[0])
+            return (503, b"{}") if number % 2 else None
+        if model == "slow":
+            is_answered.wait(20)
+            time.sleep(3)
+        if model == "fast":
+            is_answered.set()
+        return by_parity(body, 0)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +286,7 @@ def _by_model(body: dict[str, Any], _times: int) -> tuple[int, bytes] | None:
 def test_what_got_no_answer_is_recorded_and_got_none_again(
     project: Project, serve: Callable[..., Counting], code: str, first: str
 ) -> None:
-    endpoint = serve(_by_model)
+    endpoint = serve(ByModel())
     declare(project, endpoint.url, code)
     record(project)
     if first:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -285,32 +285,19 @@ def of_function(folder: Folder, code: str, parameter: str = "number", suffix: st
     folder.judge(f'provider = "callable"\nmodel = "{MODULE}:judge"')
 
 
-@pytest.fixture(params=["number", "messages"])
-def parameter(request: pytest.FixtureRequest) -> Any:
-    """What the function takes: a field of the item, or the messages of the prompt."""
-    return request.param
-
-
 def one_wording(folder: Folder, numbers: dict[str, int | str]) -> Path:
     """Of a function that takes no wording: two trials an item."""
     return folder.suite(numbers, wordings=("Is {{number}} even?",))
 
 
+# A function takes a field of the item, or the messages of the prompt.
+@pytest.mark.parametrize("parameter", ["number", "messages"])
 def test_a_function_that_is_given_the_same_runs_on_the_answers(
     folder: Folder, parameter: str
 ) -> None:
     of_function(folder, OVER_HTTP, parameter)
     assert folder.record(one_wording(folder, THREE)) == (0, 2 * ITEMS, 2 * ITEMS)
-    assert folder.record(one_wording(folder, {"x": 3, "y": 1, "z": 2})) == (2 * ITEMS, 0, 0)
-    returned = {e.trial: e for e in folder.exchanges() if e.returns}
-    # What was returned is recorded under the new names as well, with what was given.
-    assert len(returned) == 2 * 2 * ITEMS
-    assert all(GIVEN in exchange.response.headers for exchange in returned.values())
-
-
-def test_nothing_of_the_code_is_run_to_find_what_was_given(folder: Folder, parameter: str) -> None:
-    of_function(folder, OVER_HTTP, parameter)
-    folder.record(one_wording(folder, THREE))
+    # Nothing of the code is run to find what was given.
     (folder.path / "ran").unlink()
     sys.modules.pop(MODULE)
     planned = folder.planned(one_wording(folder, {"x": 3, "y": 9}))
@@ -319,6 +306,12 @@ def test_nothing_of_the_code_is_run_to_find_what_was_given(folder: Folder, param
     edited = folder.planned(one_wording(folder, {"a": 1, "b": 8}))
     assert (edited.carried, edited.asked, edited.changed) == (0, 2, 2)
     assert not (folder.path / "ran").exists()
+
+    assert folder.record(one_wording(folder, {"x": 3, "y": 1, "z": 2})) == (2 * ITEMS, 0, 0)
+    returned = {e.trial: e for e in folder.exchanges() if e.returns}
+    # What was returned is recorded under the new names as well, with what was given.
+    assert len(returned) == 2 * 2 * ITEMS
+    assert all(GIVEN in exchange.response.headers for exchange in returned.values())
 
 
 def test_a_function_that_asks_otherwise_is_asked_anew(folder: Folder) -> None:
@@ -332,6 +325,7 @@ def test_a_function_that_asks_otherwise_is_asked_anew(folder: Folder) -> None:
     assert not any(CARRIED in exchange.response.headers for exchange in folder.exchanges())
 
 
+@pytest.mark.parametrize("parameter", ["number", pytest.param("messages", marks=pytest.mark.long)])
 def test_recorded_calls_are_carried_over_to_the_same_function(
     folder: Folder, parameter: str
 ) -> None:

@@ -25,6 +25,8 @@ from unittest import mock
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets what its session imports; this loads once
 
+from pytest_judgesense import measure
+from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.suites.loading import _load
 from tests import processes
 from tests.shipped import exchange_lines
@@ -265,6 +267,32 @@ def _giving_plugins(path: tuple[str, ...]) -> list[importlib.metadata.Distributi
     return [
         one for one in _all_distributions() if groups & {point.group for point in one.entry_points}
     ]
+
+
+def measured(project: Project, *suites: str, **asked: Any) -> MeasuredDatasheet:
+    """What `measure` says of the judge ``mine`` on suites, by default parity: no session of pytest.
+
+    Modules of the project are imported anew, as in a process of its own. The working folder is that
+    of the project, as pytester has it.
+    """
+    _load.cache_clear()
+    forget_modules(project.path)
+    return measure("mine", list(suites or ("parity.suite.toml",)), **asked)
+
+
+def recorded(project: Project, *suites: str, **asked: Any) -> MeasuredDatasheet:
+    """Record as `measured` does, and forget what that asked."""
+    sheet = measured(project, *suites, mode="record", **asked)
+    project.server.forget()
+    return sheet
+
+
+def forget_modules(folder: Path) -> None:
+    """Let what was imported from ``folder`` be imported anew."""
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and Path(file).is_relative_to(folder):
+            del sys.modules[name]
 
 
 def forked(

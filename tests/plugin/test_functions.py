@@ -24,6 +24,10 @@ def declare(project: Project, parameters: str) -> None:
     project.pytester.makeconftest(CONFTEST.format(parameters=parameters))
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [pytest.param((), id="plain"), pytest.param(("-n", "2"), id="n2", marks=pytest.mark.long)],
+)
 def test_a_function_of_a_field_is_recorded_and_replayed(
     project: Project, workers: tuple[str, ...]
 ) -> None:
@@ -33,7 +37,7 @@ def test_a_function_of_a_field_is_recorded_and_replayed(
     project.run("parity.suite.toml", *workers).assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("mode", ["replay", "record"])
+@pytest.mark.parametrize("mode", ["replay", pytest.param("record", marks=pytest.mark.long)])
 def test_a_check_of_wordings_is_one_usage_error_where_the_function_takes_none(
     project: Project, mode: str
 ) -> None:
@@ -99,6 +103,10 @@ def test_without_a_request_no_prompt_is_known_and_a_baseline_compares_all_the_sa
     again.assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [pytest.param((), id="plain"), pytest.param(("-n", "2"), id="n2", marks=pytest.mark.long)],
+)
 def test_a_parameter_without_a_field_is_one_usage_error(
     project: Project, workers: tuple[str, ...]
 ) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tests import processes
 
-from .project import PYTHON_JUDGE, QUIET, TRIALS, Project, even, no_traceback
+from .project import PYTHON_JUDGE, QUIET, TRIALS, Project, even, measured, no_traceback
 
 # Ctrl-C arrives as in a terminal, even where the shell that started the tests ignores it.
 START = (
@@ -122,7 +122,8 @@ def test_the_first_signal_loses_no_call_and_says_how_to_resume(
 
     project.server.forget()
     project.server.delay_s = 0
-    result = project.run(*command)
+    # By one process also what workers have begun.
+    result = project.run(*RECORD)
     result.assert_outcomes(passed=1)
     assert "interrupted" not in result.stdout.str()
     # Exactly what is missing: none twice, none skipped.
@@ -137,8 +138,8 @@ def test_the_first_signal_loses_no_call_and_says_how_to_resume(
     [
         pytest.param(signal.SIGINT, (), id="Ctrl-C-plain", marks=pytest.mark.long),
         pytest.param(signal.SIGINT, ("-n", "2"), id="Ctrl-C-n2", marks=pytest.mark.long),
-        pytest.param(signal.SIGTERM, (), id="SIGTERM-plain", marks=pytest.mark.long),
-        pytest.param(signal.SIGTERM, ("-n", "2"), id="SIGTERM-n2"),
+        pytest.param(signal.SIGTERM, (), id="SIGTERM-plain"),
+        pytest.param(signal.SIGTERM, ("-n", "2"), id="SIGTERM-n2", marks=pytest.mark.long),
     ],
 )
 def test_the_second_signal_ends_at_once(
@@ -215,7 +216,7 @@ def test_a_function_is_not_cut_between_two_requests(project: Project) -> None:
     assert len(made) == len(set(made)) == 2 * len(begun) < 2 * TRIALS
     assert f"judge mine, suite parity: {len(begun)} of {TRIALS} trials recorded" in output
     project.server.delay_s = 0
-    project.run(*command).assert_outcomes(passed=1)
+    measured(project, mode="record")
     assert len(requests_made(project)) == len(set(requests_made(project))) == 2 * TRIALS
 
 
@@ -237,7 +238,7 @@ def test_a_function_that_takes_longer_than_it_may_is_not_waited_for(project: Pro
     assert {model for model, _ in made[:2]} == {"first"}
     assert len(made) == len(set(made)) == 4, "no other trial has begun"
     project.server.delay_s = 0
-    project.run(*command).assert_outcomes(passed=1)
+    measured(project, mode="record")
     # The two that failed are asked from their beginning; nothing else is asked twice.
     assert Counter(Counter(requests_made(project)).values()) == {1: 2 * TRIALS - 4, 2: 4}
 
@@ -248,8 +249,8 @@ def test_the_line_of_calls_counts_the_requests_of_a_function(project: Project) -
     # Two requests for each of 18 trials; the fresh run of the proof sends none.
     recorded.stdout.fnmatch_lines([f"calls: 36 made for {TRIALS} trials, 0 replayed, *"])
     assert len(project.server.asked) == 2 * TRIALS
-    replayed = project.run("parity.suite.toml")
-    replayed.stdout.fnmatch_lines([f"calls: 0 made, {TRIALS} replayed, *"])
+    calls = measured(project).judges[0].calls
+    assert (calls.made, calls.replayed) == (0, TRIALS)
     # A plan counts the same, whether they are recorded or have changed.
     planned = processes.run("judgesense", "plan", "parity.suite.toml", cwd=project.path)
     assert "  calls to be made: 0 (36 are recorded)\n" in planned.stdout
@@ -279,7 +280,7 @@ def test_a_process_that_dies_between_two_requests_pays_for_the_first_once(
         process.wait()
     project.server.forget()
     project.server.reply = even
-    project.run(*command).assert_outcomes(passed=1)
+    measured(project, mode="record")
     # Each prompt is answered twice, by one model and by the other: 7 of the answers came before.
     assert set((Counter(answered) + Counter(project.server.prompts)).values()) == {2}
     assert len(project.server.prompts) == 2 * TRIALS - 7

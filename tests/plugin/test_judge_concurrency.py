@@ -20,29 +20,21 @@ def _record(project: Project, *arguments: str) -> int:
     return project.server.most
 
 
-def test_one_asks_one_after_the_other(slow: Project) -> None:
-    assert _record(slow, "--judge-concurrency", "1") == 1
-
-
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_no_more_calls_are_under_way_than_allowed(slow: Project, how: str) -> None:
-    arguments = ["--judge-concurrency", "3"]
-    if how == "ini":
-        slow.pytester.makeini("[pytest]\njudge_concurrency = 3\n")
-        arguments = []
-    assert 2 <= _record(slow, *arguments) <= 3
-
-
-def test_the_default_is_eight(slow: Project) -> None:
-    assert 4 <= _record(slow) <= 8
-
-
-def test_the_file_does_not_depend_on_it(slow: Project) -> None:
-    def recorded(number: str) -> list[str]:
-        _record(slow, "--judge-concurrency", number)
+def test_no_more_calls_are_under_way_than_allowed_and_the_file_does_not_depend_on_it(
+    slow: Project,
+) -> None:
+    def kept() -> list[str]:
         lines = [line.rpartition('"recorded_at"')[0] for line in slow.lines()]
         slow.cassette.unlink()
         slow.server.forget()
         return lines
 
-    assert recorded("1") == recorded("8")
+    assert _record(slow, "--judge-concurrency", "1") == 1
+    one_by_one = kept()
+    slow.pytester.makeini("[pytest]\njudge_concurrency = 3\n")
+    assert 2 <= _record(slow) <= 3
+    assert kept() == one_by_one
+
+
+def test_the_default_is_eight(slow: Project) -> None:
+    assert 4 <= _record(slow) <= 8

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from .project import TRIALS, Project, even, no_traceback, times_asked
+from .project import TRIALS, Project, even, measured, no_traceback, recorded, times_asked
 
 DEADLINE_S = 6.0
 
@@ -51,15 +51,18 @@ def test_calls_under_way_come_to_their_end_and_the_rest_is_named(
         ]
     )
     no_traceback(result)
-    again = project.run("parity.suite.toml", "--judge-mode", "record")
-    again.assert_outcomes(passed=1)
+    measured(project, mode="record")
     assert times_asked(project.server.prompts) == {1: TRIALS}
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [pytest.param((), id="plain"), pytest.param(("-n", "2"), id="n2", marks=pytest.mark.long)],
+)
 def test_zero_allows_what_is_recorded_and_nothing_more(
     project: Project, workers: tuple[str, ...]
 ) -> None:
-    project.record()
+    recorded(project)
     limit = ("--judge-mode", "record", "--judge-deadline", "0")
     project.run("parity.suite.toml", *limit, *workers).assert_outcomes(passed=1)
     project.cassette.unlink()
@@ -68,5 +71,5 @@ def test_zero_allows_what_is_recorded_and_nothing_more(
 
 
 def test_a_replay_has_no_deadline(project: Project) -> None:
-    project.record()
+    recorded(project)
     project.run("parity.suite.toml", "--judge-deadline", "0").assert_outcomes(passed=1)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from .project import TRIALS, Project, no_traceback, parity_suite, times_asked
+from .project import TRIALS, Project, measured, no_traceback, parity_suite, recorded, times_asked
 from .test_interrupt import asked_twice_a_trial
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_it_stops_before_the_limit_is_passed_and_says_what_was_left_out(
-    project: Project, how: str
+def test_it_stops_before_the_limit_is_passed_and_the_next_recording_asks_what_was_left_out(
+    project: Project,
 ) -> None:
-    arguments = ["--judge-max-calls", "7"]
-    if how == "ini":
-        project.pytester.makeini("[pytest]\njudge_max_calls = 7\n")
-        arguments = []
-    result = project.run("parity.suite.toml", "--judge-mode", "record", *arguments)
+    project.pytester.makeini("[pytest]\njudge_max_calls = 7\n")
+    result = project.run("parity.suite.toml", "--judge-mode", "record")
     result.assert_outcomes(failed=1)
     assert len(project.server.asked) == 7
     assert len(project.lines()) == 7
@@ -25,30 +21,25 @@ def test_it_stops_before_the_limit_is_passed_and_says_what_was_left_out(
         [f"*--judge-max-calls 7 is reached: 11 of {TRIALS} trials of judge 'mine' on suite*"]
     )
     no_traceback(result)
-
-
-def test_the_next_recording_asks_what_was_left_out(project: Project) -> None:
-    project.run("parity.suite.toml", "--judge-mode", "record", "--judge-max-calls", "7")
+    # As many calls as needed are enough.
     result = project.run("parity.suite.toml", "--judge-mode", "record", "--judge-max-calls", "11")
     result.assert_outcomes(passed=1)
     assert times_asked(project.server.prompts) == {1: TRIALS}
 
 
-def test_as_many_calls_as_needed_are_enough(project: Project) -> None:
-    project.run(
-        "parity.suite.toml", "--judge-mode", "record", "--judge-max-calls", str(TRIALS)
-    ).assert_outcomes(passed=1)
-
-
 def test_zero_allows_what_is_recorded_and_nothing_more(project: Project) -> None:
-    project.record()
-    limit = ("--judge-mode", "record", "--judge-max-calls", "0")
-    project.run("parity.suite.toml", *limit).assert_outcomes(passed=1)
-    project.cassette.unlink()
-    project.run("parity.suite.toml", *limit).assert_outcomes(failed=1)
+    recorded(project)
+    parity_suite(project.path, name="other")
+    result = project.run(".", "--judge-mode", "record", "--judge-max-calls", "0")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*is reached: 18 of 18 trials of judge 'mine' on suite other*"])
     assert project.server.asked == []
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [pytest.param((), id="plain", marks=pytest.mark.long), pytest.param(("-n", "2"), id="n2")],
+)
 def test_it_is_one_limit_for_the_session_and_all_its_workers(
     project: Project, workers: tuple[str, ...]
 ) -> None:
@@ -57,14 +48,6 @@ def test_it_is_one_limit_for_the_session_and_all_its_workers(
     # One after the other the first suite gets its 18; side by side each gets a part of the 25.
     assert result.parseoutcomes()["failed"] >= 1
     assert len(project.server.asked) == 25  # of 2 x 18
-
-
-def test_what_was_asked_live_is_kept_where_it_was_to_be_saved(project: Project) -> None:
-    project.run(
-        "parity.suite.toml", "--judge-mode=live", "--judge-max-calls=5", "--judge-save-live=kept"
-    ).assert_outcomes(failed=1)
-    kept = project.path / "kept" / "mine" / "parity.jsonl"
-    assert len(kept.read_text(encoding="utf-8").splitlines()) == 5
 
 
 @pytest.mark.parametrize(
@@ -83,8 +66,7 @@ def test_in_a_live_session_what_was_paid_for_is_kept_where_that_is_asked_for(
     (kept,) = project.path.glob(folder)
     result.stdout.fnmatch_lines([f"*what was paid for is kept in {kept}: with *"])
     # The rest is asked: of 18 trials 7 were.
-    rest = ("--judge-mode", "record", "--judge-cassettes", str(kept))
-    project.run("parity.suite.toml", *rest).assert_outcomes(passed=1)
+    measured(project, mode="record", cassettes=str(kept))
     assert times_asked(project.server.prompts) == {1: TRIALS}
 
 
@@ -94,10 +76,14 @@ def test_where_nothing_is_to_be_kept_a_live_session_says_so(project: Project) ->
     assert not (project.path / "cassettes").exists()
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [pytest.param((), id="plain"), pytest.param(("-n", "2"), id="n2", marks=pytest.mark.long)],
+)
 def test_calls_of_a_suite_that_the_limit_has_cut_are_counted_with_its_retries(
     project: Project, workers: tuple[str, ...]
 ) -> None:
-    project.record()
+    recorded(project)
     parity_suite(project.path, name="other")
     project.declare("max_retries = 5\nconcurrency = 1")
     project.server.status = lambda prompt: 500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .project import TRIALS, Project, no_traceback
+from .project import TRIALS, Project, no_traceback, recorded
 
 # The server counts 10 prompt tokens and 1 completion token a call: 10 x 1,000 + 1 x 10,000 USD per
 # million tokens is 0.02 USD a call. Before it is made, a call may cost a token a byte of its body
@@ -17,16 +17,10 @@ def _record(project: Project, *arguments: str) -> pytest.RunResult:
     return project.run("parity.suite.toml", "--judge-mode", "record", *arguments)
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_it_stops_before_the_limit_is_passed_and_says_what_was_left_out(
-    project: Project, how: str
-) -> None:
+def test_it_stops_before_the_limit_is_passed_and_says_what_was_left_out(project: Project) -> None:
     project.declare(PRICES)
-    arguments = ["--judge-max-cost", "2.9"]
-    if how == "ini":
-        project.pytester.makeini("[pytest]\njudge_max_cost = 2.9\n")
-        arguments = []
-    result = _record(project, *arguments)
+    project.pytester.makeini("[pytest]\njudge_max_cost = 2.9\n")
+    result = _record(project)
     result.assert_outcomes(failed=1)
     made = len(project.server.asked)
     # A call more might have passed the limit, so some are left out; none that fitted was.
@@ -53,5 +47,5 @@ def test_a_judge_without_prices_is_not_asked_under_a_limit(project: Project) -> 
 
 
 def test_what_is_recorded_costs_nothing(project: Project) -> None:
-    project.record()
+    recorded(project)
     _record(project, "--judge-max-cost", "0").assert_outcomes(passed=1)

@@ -8,47 +8,45 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.errors import CassetteError
+from pytest_judgesense.plugin.live_saving import LiveSaving
 from tests.cassettes.test_disk import mounted
 from tests.shipped import exchange_lines
 
-from .project import TRIALS, Project, no_traceback, times_asked
+from .project import TRIALS, Project, measured, no_traceback, recorded, times_asked
 from .test_interrupt import started, to_all
-from .test_two_recorders import holding
+from .test_two_recorders import holding, mine
 
 SAVE = ("parity.suite.toml", "--judge-mode", "live", "--judge-save-live", "cassettes")
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_what_was_asked_live_is_kept_and_can_be_replayed(project: Project, how: str) -> None:
-    arguments = ["--judge-mode", "live", "--judge-save-live", "kept"]
-    if how == "ini":
-        project.pytester.makeini("[pytest]\njudge_save_live = kept\n")
-        del arguments[2:]
-    project.run("parity.suite.toml", *arguments).assert_outcomes(passed=1)
+def test_what_was_asked_live_is_kept_and_can_be_replayed(project: Project) -> None:
+    project.pytester.makeini("[pytest]\njudge_save_live = kept\n")
+    project.run("parity.suite.toml", "--judge-mode", "live").assert_outcomes(passed=1)
     kept = project.path / "kept" / "mine" / "parity.jsonl"
     assert len(kept.read_text(encoding="utf-8").splitlines()) == TRIALS
     assert not project.cassette.exists()
 
     project.server.forget()
-    replayed = project.run("parity.suite.toml", "--judge-cassettes", "kept")
-    replayed.assert_outcomes(passed=1)
+    sheet = measured(project, cassettes="kept")
+    assert [line.outcome for line in sheet.checks] == ["pass"]
     assert project.server.asked == []
 
 
-def test_it_replaces_what_an_earlier_live_session_kept(project: Project) -> None:
-    arguments = ["parity.suite.toml", "--judge-mode", "live", "--judge-save-live", "kept"]
-    project.run(*arguments).assert_outcomes(passed=1)
+def test_it_replaces_what_an_earlier_session_kept(project: Project) -> None:
+    measured(project, mode="record", cassettes="kept")
     project.server.reply = lambda prompt: "YES"
-    project.run(*arguments).assert_outcomes(failed=1)
+    arguments = ("--judge-mode", "live", "--judge-save-live", "kept")
+    project.run("parity.suite.toml", *arguments).assert_outcomes(failed=1)
     kept = (project.path / "kept" / "mine" / "parity.jsonl").read_text(encoding="utf-8")
     assert len(kept.splitlines()) == TRIALS
     assert '\\"content\\": \\"NO\\"' not in kept
     assert times_asked(project.server.prompts) == {2: TRIALS}
 
 
-@pytest.mark.parametrize("mode", ["replay", "record"])
+@pytest.mark.parametrize("mode", ["record", pytest.param("replay", marks=pytest.mark.long)])
 def test_other_modes_keep_nothing_there(project: Project, mode: str) -> None:
-    project.record()
+    recorded(project)
     result = project.run("parity.suite.toml", "--judge-mode", mode, "--judge-save-live", "kept")
     result.assert_outcomes(passed=1)
     assert not (project.path / "kept").exists()
@@ -64,12 +62,8 @@ def test_two_workers_keep_every_trial_once(project: Project) -> None:
     assert times_asked(project.server.prompts) == {1: TRIALS}
 
 
-@pytest.mark.parametrize("is_recorded", [False, True], ids=["new", "recorded"])
-def test_nothing_is_asked_if_another_session_records_there(
-    project: Project, is_recorded: bool
-) -> None:
-    if is_recorded:
-        project.record()
+def test_nothing_is_asked_if_another_session_records_there(project: Project) -> None:
+    recorded(project)
     before = files_below(project.path / "cassettes")
     with holding(project.cassette):
         result = project.run(*SAVE)
@@ -81,52 +75,68 @@ def test_nothing_is_asked_if_another_session_records_there(
     no_traceback(result)
 
 
-KEEPING = {"live": "--judge-save-live", "record": "--judge-cassettes"}
+RELATIVE = Path("mine/parity.jsonl")
 
 
-@pytest.mark.parametrize("mode", KEEPING)
-@pytest.mark.parametrize("existing", ["nothing", "folder", "recording"])
-def test_nothing_is_asked_if_the_place_is_read_only(
-    project: Project, mode: str, existing: str
-) -> None:
+def test_a_place_where_another_session_records_first_is_refused_too(tmp_path: Path) -> None:
+    saving = LiveSaving(tmp_path / "kept", tmp_path / "judgesense-live-notes")
+    (tmp_path / "kept/mine").mkdir(parents=True)
+    with (
+        holding(tmp_path / "kept" / RELATIVE),
+        pytest.raises(CassetteError, match="is being recorded by another session"),
+        saving.asking(RELATIVE, "parity", mine()),
+    ):
+        pass
+    assert files_below(tmp_path) == {}
+
+
+def test_a_folder_in_the_place_of_a_recording_is_refused(tmp_path: Path) -> None:
+    saving = LiveSaving(tmp_path / "kept", tmp_path / "judgesense-live-notes")
+    (tmp_path / "kept" / RELATIVE).mkdir(parents=True)
+    with (
+        pytest.raises(CassetteError, match="cannot be recorded: nothing was asked") as caught,
+        saving.asking(RELATIVE, "parity", mine()),
+    ):
+        pass
+    assert caught.value.found == "a folder of this name"
+    assert "--judge-save-live" in caught.value.remedy
+
+
+# In record mode, which keeps where it replays, the same is refused by the cassette:
+# tests/cassettes/test_disk.py.
+@pytest.mark.parametrize(
+    "existing",
+    [
+        pytest.param("nothing", marks=pytest.mark.long),
+        pytest.param("folder", marks=pytest.mark.long),
+        "recording",
+    ],
+)
+def test_nothing_is_asked_if_the_place_is_read_only(project: Project, existing: str) -> None:
     with mounted(project.path / "kept", "size=64k") as kept:
         if existing != "nothing":
             (kept / "mine").mkdir()
         if existing == "recording":
-            # Of another wording, so that record mode has to ask as well.
-            project.record()
-            old = project.cassette.read_text().replace("/t1/", "/t9/")
-            (kept / "mine" / "parity.jsonl").write_text(old)
+            recorded(project, cassettes=str(kept))
         subprocess.run(["mount", "-o", "remount,ro", str(kept)], check=True)
         before = files_below(kept)
-        result = project.run("parity.suite.toml", "--judge-mode", mode, KEEPING[mode], "kept")
+        result = project.run(*SAVE[:-1], "kept")
         result.assert_outcomes(failed=1)
         assert project.server.asked == []
         assert files_below(kept) == before
     assert "read-only" in result.stdout.str().lower()
-    assert KEEPING[mode] in result.stdout.str()
+    assert "--judge-save-live" in result.stdout.str()
     no_traceback(result)
 
 
-@pytest.mark.parametrize("mode", KEEPING)
-def test_nothing_is_asked_if_a_file_is_in_the_place_of_a_folder(
-    project: Project, mode: str
-) -> None:
+def test_nothing_is_asked_if_a_file_is_in_the_place_of_a_folder(project: Project) -> None:
     (project.path / "kept").mkdir()
     (project.path / "kept" / "mine").write_text("no folder")
-    result = project.run("parity.suite.toml", "--judge-mode", mode, KEEPING[mode], "kept")
+    result = project.run(*SAVE[:-1], "kept")
     result.assert_outcomes(failed=1)
     assert project.server.asked == []
-    assert KEEPING[mode] in result.stdout.str()
+    assert "--judge-save-live" in result.stdout.str()
     no_traceback(result)
-
-
-def test_nothing_is_asked_if_a_folder_is_in_the_place_of_a_recording(project: Project) -> None:
-    project.cassette.mkdir(parents=True)
-    result = project.run(*SAVE)
-    result.assert_outcomes(failed=1)
-    assert "a folder of this name" in result.stdout.str()
-    assert project.server.asked == []
 
 
 @pytest.mark.long
@@ -137,7 +147,7 @@ def test_what_a_killed_session_has_paid_is_a_recording(
 ) -> None:
     folder = project.path / "cassettes"
     if is_recorded:
-        project.record()
+        recorded(project)
     before = files_below(folder)
     project.server.delay_s = 0.1
     with started(project, *SAVE, "--judge-concurrency", "2", *workers, asked=9) as process:
@@ -166,7 +176,7 @@ def test_what_a_killed_session_has_paid_is_a_recording(
 
 
 def test_what_a_killed_session_left_is_neither_replayed_nor_lost(project: Project) -> None:
-    project.record()
+    recorded(project)
     project.server.delay_s = 0.1
     with started(project, *SAVE, "--judge-concurrency", "2", asked=9) as process:
         to_all(process, signal.SIGKILL)
@@ -182,11 +192,14 @@ def test_what_a_killed_session_left_is_neither_replayed_nor_lost(project: Projec
     assert f"{project.path / 'cassettes' / left} was left by a live session" in result.stdout.str()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
+@pytest.mark.parametrize(
+    "workers",
+    [pytest.param((), id="plain"), pytest.param(("-n", "2"), id="n2", marks=pytest.mark.long)],
+)
 def test_a_part_replaces_no_recording_and_is_kept(
     project: Project, workers: tuple[str, ...]
 ) -> None:
-    project.record()
+    recorded(project)
     before = project.cassette.read_bytes()
     project.server.reply = lambda prompt: "YES"
     result = project.run(*SAVE, "--judge-max-calls", "5", *workers)
@@ -200,7 +213,8 @@ def test_a_part_replaces_no_recording_and_is_kept(
     # As it is said there.
     beside.replace(project.cassette)
     project.server.forget()
-    project.run("parity.suite.toml", "--judge-mode", "record").assert_outcomes(failed=1)
+    sheet = measured(project, mode="record")
+    assert [line.outcome for line in sheet.checks] == ["fail"]
     assert len(project.server.asked) == TRIALS - 5
 
 
@@ -229,7 +243,7 @@ def test_a_recording_that_two_suites_share_is_replaced_if_both_were_asked(
 
 
 def test_an_interrupted_session_says_where_its_answers_are(project: Project) -> None:
-    project.record()
+    recorded(project)
     before = project.cassette.read_bytes()
     project.server.delay_s = 0.1
     with started(project, *SAVE, "--judge-concurrency", "2") as process:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.errors import MissingRecording
 from pytest_judgesense.plugin.settings import resolve
 from pytest_judgesense.questions.recordings.joining import JoinQuestion
 from pytest_judgesense.suites.planning import Shard, plan_trials
@@ -15,7 +16,7 @@ from tests.commands.recordings import undated_bytes
 from tests.report.replaying import suite_named
 from tests.suites.known import of_known_kinds
 
-from .project import TRIALS, Project, no_traceback, times_asked
+from .project import TRIALS, Project, measured, no_traceback, recorded, times_asked
 
 HERE = Path("/project")
 
@@ -79,24 +80,25 @@ def test_a_shard_may_be_recorded_afresh_and_kept() -> None:
 
 
 def test_shards_join_to_the_bytes_of_one_recording(project: Project) -> None:
-    project.record()
+    recorded(project)
     whole, named = undated_bytes(project.cassette), ("parity.suite.toml", "--judge-mode", "record")
     project.cassette.unlink()
 
-    for number, how in ((1, "option"), (2, "ini"), (3, "workers")):
+    for number, how in ((1, "ini"), (2, "workers")):
         folder = f"shard-{number}"
-        given = ["--judge-cassettes", folder, "--judge-shard", f"{number}/3"]
+        given = ["--judge-cassettes", folder]
         if how == "ini":
-            project.pytester.makeini(f"[pytest]\njudge_shard = {number}/3\n")
-            given = given[:2]
-        result = project.run(*named, *given, *(("-n", "2") if how == "workers" else ()))
+            project.pytester.makeini(f"[pytest]\njudge_shard = {number}/2\n")
+        else:
+            given += ["--judge-shard", f"{number}/2", "-n", "2"]
+        result = project.run(*named, *given)
         result.assert_outcomes(skipped=1)
         assert result.ret == 0
         result.stdout.fnmatch_lines(
             [
                 "*= judge shard =*",
-                # 2 of the 6 numbers, each under 3 wordings
-                f"*, suite parity, shard {number}/3: 6 of 6 trials recorded, of 2 clusters",
+                # 3 of the 6 numbers, each under 3 wordings
+                f"*, suite parity, shard {number}/2: 9 of 9 trials recorded, of 3 clusters",
                 f"*judgesense recordings join *{folder} OTHER-FOLDERS -o cassettes",
             ]
         )
@@ -106,19 +108,16 @@ def test_shards_join_to_the_bytes_of_one_recording(project: Project) -> None:
     assert times_asked(project.server.prompts) == {1: TRIALS}  # each trial by one shard
 
     project.server.forget()
-    alone = project.run("parity.suite.toml", "--judge-cassettes", "shard-1")
-    alone.assert_outcomes(failed=1)
-    alone.stdout.fnmatch_lines(
-        [
-            f"*{TRIALS - 6} of {TRIALS} trials are not recorded, the first is parity/p2/t1/ab/r1",
-            "            if this is a shard: join all first, by judgesense recordings join",
-        ]
-    )
+    with pytest.raises(MissingRecording) as caught:
+        measured(project, cassettes="shard-1")
+    missing = f"{TRIALS - 9} of {TRIALS} trials are not recorded, the first is parity/p2/t1/ab/r1"
+    assert missing in caught.value.what
+    assert "if this is a shard: join all first, by judgesense rec" in caught.value.remedy
     JoinQuestion(
-        tuple(project.path / f"shard-{n}" for n in (2, 3, 1)), project.path / "cassettes"
+        tuple(project.path / f"shard-{n}" for n in (2, 1)), project.path / "cassettes"
     ).answer()
     assert undated_bytes(project.cassette) == whole
-    project.run("parity.suite.toml").assert_outcomes(passed=1)
+    measured(project)
     assert project.server.asked == []
 
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .project import PYTHON_JUDGE, Project, flips_on_two, parity_suite, run
+from pytest_judgesense.errors import UsageError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.plugin.declared_check import checks_of
+from pytest_judgesense.suites.loading import load_suite
+
+from .project import Project, flips_on_two, parity_suite, recorded
 from .test_ci import properties
 
 # JSS is 16/18 = 0.889 over 6 clusters (see `flips_on_two`); its one-sided bound is 0.46 (by
@@ -20,7 +26,7 @@ TOO_FEW = "jss_floor = { bar = 0.95, limit = 0.6 }"
 def record(project: Project, checks: str) -> None:
     parity_suite(project.path, checks=checks)
     project.server.reply = flips_on_two
-    project.run("parity.suite.toml", "--judge-mode", "record")
+    recorded(project)
 
 
 def check_of(project: Project) -> dict[str, Any]:
@@ -66,7 +72,8 @@ def test_the_first_screen_calls_it_close(project: Project) -> None:
     )
 
 
-@pytest.mark.parametrize("policy", ["estimate", "confident"])
+# By `estimate` too a marker below is inconclusive; all outcomes: tests/checks/test_limit.py.
+@pytest.mark.parametrize("policy", ["confident", pytest.param("estimate", marks=pytest.mark.long)])
 def test_under_both_policies_too_few_items_are_inconclusive(project: Project, policy: str) -> None:
     record(project, TOO_FEW)
     asked = ("--judge-policy", policy, "--judge-datasheet", "x.json")
@@ -125,10 +132,12 @@ def test_the_same_check_twice_is_still_an_error(project: Project) -> None:
     assert "declares jss_floor[0.9,limit=0.4] twice" in result.stdout.str()
 
 
-def test_a_limit_on_the_wrong_side_is_told_with_its_line(pytester: pytest.Pytester) -> None:
-    parity_suite(pytester.path, checks="jss_floor = { bar = 0.8, limit = 0.9 }")
-    pytester.makeconftest(PYTHON_JUDGE)
-    result = run(pytester, "parity.suite.toml")
-    text = result.stdout.str() + result.stderr.str()
-    assert "jss_floor has its limit on the wrong side of its bar" in text
+def test_a_limit_on_the_wrong_side_is_told_with_its_line(tmp_path: Path) -> None:
+    path = parity_suite(tmp_path, checks="jss_floor = { bar = 0.8, limit = 0.9 }")
+    line = path.read_text().splitlines().index("[checks]") + 2
+    suite = load_suite(path, None, BUILT_IN.forms)
+    with pytest.raises(UsageError) as caught:
+        checks_of(suite, BUILT_IN)
+    text = str(caught.value)
+    assert f"{path}:{line}: jss_floor has its limit on the wrong side of its bar" in text
     assert "write bar = 0.9, limit = 0.8" in text

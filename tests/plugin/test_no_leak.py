@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 from pathlib import Path
 
 import pytest
 
-from .project import Project, even, parity_suite
+from pytest_judgesense.api import MeasuredDatasheet
+
+from .project import Project, even, measured, parity_suite
 
 KEY = "Zq7-x_Rv3LmPw9kT2"
 LOUD = ("--log-cli-level=DEBUG", "--log-file=all.log", "--log-file-level=DEBUG", "-rA", "-vv")
@@ -41,7 +42,15 @@ def echoing(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     return project
 
 
-@pytest.mark.parametrize("mode", ["record", "live"])
+@pytest.mark.parametrize(
+    ("mode", "workers"),
+    [
+        pytest.param("record", (), id="record-plain", marks=pytest.mark.long),
+        pytest.param("record", ("-n", "2"), id="record-n2"),
+        pytest.param("live", (), id="live-plain"),
+        pytest.param("live", ("-n", "2"), id="live-n2", marks=pytest.mark.long),
+    ],
+)
 def test_the_key_stands_nowhere(echoing: Project, mode: str, workers: tuple[str, ...]) -> None:
     result = echoing.run("parity.suite.toml", "--judge-mode", mode, *LOUD, *FILES, *workers,
                          "--judge-save-live", "kept")  # fmt: skip
@@ -117,16 +126,16 @@ def test_a_key_that_a_later_suite_uses_stands_nowhere_either(
 def test_recording_and_replay_read_the_same(
     echoing: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    echoing.run("parity.suite.toml", "--judge-mode", "record", "--judge-datasheet=first.jsonl")
+    recorded = measured(echoing, mode="record")
     monkeypatch.delenv("MY_JUDGE_KEY")
-    echoing.run("parity.suite.toml", "--judge-datasheet=second.jsonl")
+    replayed = measured(echoing)
+    assert readings(recorded) == readings(replayed)
+    assert any("[secret: MY_JUDGE_KEY]" in str(reply) for _, _, reply in readings(replayed))
 
-    def replies(name: str) -> list[str]:
-        return [
-            part.partition('"usage"')[0] for part in (echoing.path / name).read_text().splitlines()
-        ]
 
-    assert replies("first.jsonl") == replies("second.jsonl")
+def readings(sheet: MeasuredDatasheet) -> list[tuple[object, ...]]:
+    (cell,) = sheet.cells
+    return [(one.trial.id, one.outcome, one.reply) for one in cell.judgments]
 
 
 def test_no_request_reaches_a_log(project: Project) -> None:
@@ -260,30 +269,25 @@ def test_a_placeholder_for_a_key_may_be_a_word_of_prompts_and_replies(
     project: Project, monkeypatch: pytest.MonkeyPatch, where: str, word: str
 ) -> None:
     # A machine without the key sets some word, which the prompts and the replies hold too.
-    (project.path / "pyproject.toml").unlink()
-    (project.path / "conftest.py").write_text(
+    (project.path / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.mine]\nprovider = "callable"\nmodel = "asking:asks"\n'
+    )
+    (project.path / "asking.py").write_text(
         "import httpx, os\n"
-        "from pytest_judgesense import Judge\n"
         "def asks(messages):\n"
         "    KEY = os.environ['ANY_NAME']\n"
         "    asked = {'model': 'm', 'messages': messages}\n"
         f"    url = '{project.server.base_url}/chat/completions'\n"
         f"    answer = httpx.post(url, json=asked, {where}).json()\n"
         "    return answer['choices'][0]['message']['content']\n"
-        "def pytest_judgesense_judges(config):\n"
-        "    return [Judge('asks', asks)]\n"
     )
     suite = project.path / "parity.suite.toml"
     suite.write_text(suite.read_text().replace("even?", f"even, and {word} of use?"))
     project.server.reply = lambda prompt: f"{even(prompt)}\n\nThere is {word} to say."
     monkeypatch.setenv("ANY_NAME", KEY)
-    project.run("parity.suite.toml", "--judge-mode", "record", "--judge-datasheet=first.jsonl")
+    recorded = measured(project, mode="record")
+    assert KEY not in project.cassette.read_text()
     monkeypatch.setenv("ANY_NAME", word)
-    project.run("parity.suite.toml", "--judge-datasheet=second.jsonl")
-
-    def said(name: str) -> list[tuple[object, ...]]:
-        lines = map(json.loads, (project.path / name).read_text().splitlines())
-        return [(one["trial"], one["verdict"], one["reply"]) for one in lines]
-
-    assert said("first.jsonl") == said("second.jsonl")
-    assert all(word in str(reply) for _, _, reply in said("second.jsonl"))
+    replayed = measured(project)
+    assert readings(recorded) == readings(replayed)
+    assert all(word in str(reply) for _, _, reply in readings(replayed))

@@ -1,8 +1,11 @@
-"""What a recording session says of recordings that no replay repeats, and how the others replay.
+"""What is said of recordings that no replay repeats, and how the others replay.
 
 Every judge is a module of the project, declared by name, upon a real endpoint on 127.0.0.1 that
 answers ``even`` and counts what it is asked; the suite asks six numbers under three wordings: 18
 trials. The replay that follows a recording runs after the endpoint has gone.
+
+Most are recorded by `measure`, which proves as a session does; sessions are run where pytest shows
+something, where its workers or a ``conftest.py`` take part.
 """
 
 from __future__ import annotations
@@ -23,7 +26,11 @@ from typing import Any
 
 import pytest
 
-from .project import TRIALS, Project, even, forked, no_traceback, parity_suite
+from pytest_judgesense.api import MeasuredDatasheet
+from pytest_judgesense.errors import JudgesenseError, UnprovenRecording, UsageError
+from pytest_judgesense.judges.resolving import declared_judges
+
+from .project import TRIALS, Project, even, forked, measured, no_traceback, parity_suite
 
 Reply = Callable[[dict[str, Any], int], tuple[int, bytes] | None]
 # Longer than any client of these tests waits for an answer.
@@ -131,11 +138,35 @@ def declare(project: Project, url: str, code: str, *settings: str) -> None:
     parity_suite(project.path, checks="jss_floor = 0.5")
 
 
-def record(project: Project, *options: str) -> Any:
+def record(project: Project) -> str:
+    """The notices of a recording that is proven, and whose check passes."""
+    return notices_of(measured(project, mode="record"))
+
+
+def replay(project: Project) -> str:
+    """The notices of a replay whose check passes."""
+    return notices_of(measured(project))
+
+
+def notices_of(sheet: MeasuredDatasheet) -> str:
+    assert [line.outcome for line in sheet.checks] == ["pass"]
+    notices = [notice for judge in sheet.judges for part in judge.parts for notice in part.notices]
+    return " ".join(" ".join(notices).split())
+
+
+def fault(project: Project, mode: str, kind: type[JudgesenseError] = UnprovenRecording) -> str:
+    """The error in which a measurement ends."""
+    with pytest.raises(kind) as caught:
+        measured(project, mode=mode)
+    return " ".join(str(caught.value).split())
+
+
+def record_in_session(project: Project, *options: str) -> pytest.RunResult:
+    """The same by a session of pytest, in a process of its own."""
     return forked(project.pytester, "parity.suite.toml", "--judge-mode=record", *options)
 
 
-def replay(project: Project, *options: str) -> Any:
+def replay_in_session(project: Project, *options: str) -> pytest.RunResult:
     return forked(project.pytester, "parity.suite.toml", *options)
 
 
@@ -155,7 +186,7 @@ def test_a_recorded_trial_of_a_function_ends_with_what_it_returned(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, PLAIN)
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert endpoint.asked == {"m": TRIALS}
     recorded = lines(project)
     assert len(recorded) == 2 * TRIALS
@@ -165,9 +196,9 @@ def test_a_recorded_trial_of_a_function_ends_with_what_it_returned(
         assert returned["trial"] == asked["trial"]
         assert returned["response"]["body"] == json.loads(asked["response"]["body"])["text"]
     endpoint.close()
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
     # Asked again nobody, by a recording of what is there.
-    record(project).assert_outcomes(passed=1)
+    record(project)
 
 
 TOLERATED = """
@@ -245,17 +276,17 @@ def test_what_got_no_answer_is_recorded_and_got_none_again(
 ) -> None:
     endpoint = serve(_by_model)
     declare(project, endpoint.url, code)
-    record(project).assert_outcomes(passed=1)
+    record(project)
     if first:
         unanswered = [line for line in lines(project) if line["response"]["status"] == 0]
         assert len(unanswered) == TRIALS
         assert all(first in line["response"]["headers"] for line in unanswered)
     # A request that was given up makes no trial incomplete: nothing is asked, and paid, again.
     asked = endpoint.asked.total()
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert endpoint.asked.total() == asked
     endpoint.close()
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
 
 ONCE = """
@@ -272,18 +303,18 @@ def test_a_look_up_once_a_process_stands_at_the_head_and_answers_any_trial(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, ONCE)
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert endpoint.asked == {"which": 1, "YES": TRIALS}
     look_up, *trials = lines(project)
     assert (look_up["trial"], look_up["call"]) == ("", 1)
     assert json.loads(look_up["request"]["body"])["model"] == "which"
     assert all("which" not in line["request"]["body"] for line in trials)
     endpoint.close()
-    replay(project, "-n", "2").assert_outcomes(passed=1)
+    replay(project)
     # Without the first item, whose trial had made the look-up.
     items = project.path / "parity.jsonl"
     items.write_text("".join(items.read_text().splitlines(keepends=True)[1:]))
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
 
 @pytest.mark.long
@@ -369,7 +400,7 @@ def test_a_look_up_is_one_whoever_makes_it_and_whatever_it_gets(
 
     endpoint = serve(reply)
     declare(project, endpoint.url, code)
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert asked is None or endpoint.asked["which"] == asked
     look_up, *trials = lines(project)
     assert (look_up["trial"], look_up["response"]["status"]) == ("", statuses[-1])
@@ -380,7 +411,7 @@ def test_a_look_up_is_one_whoever_makes_it_and_whatever_it_gets(
     endpoint.close()
     items = project.path / "parity.jsonl"
     items.write_text("".join(items.read_text().splitlines(keepends=True)[1:]))
-    replay(project, "-n", "2").assert_outcomes(passed=1)
+    replay(project)
 
 
 @pytest.mark.long
@@ -401,9 +432,7 @@ def judge(number, template):
     return ask(template.replace("{{number}}", number))
 """,
     )
-    result = record(project)
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*another trial's look-up, recorded in parity/*"])
+    assert "another trial's look-up, recorded in parity/" in fault(project, "record")
 
 
 FORM = """
@@ -419,10 +448,10 @@ def test_a_multipart_form_replays_whatever_its_boundary(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, FORM)
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert len({line["request"]["body"][:34] for line in lines(project)[::2]}) == TRIALS
     endpoint.close()
-    replay(project, "-n", "2").assert_outcomes(passed=1)
+    replay(project)
 
 
 LATE = """
@@ -457,19 +486,19 @@ def test_a_request_that_came_after_the_end_of_its_trial_is_missed_by_no_replay(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, LATE, "concurrency = 1")
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert endpoint.asked == {"m": TRIALS, "log": 15}
     late = [line for line in lines(project) if "judgesense-late" in line["response"]["headers"]]
     assert len(late) == 15  # five of six numbers, under three wordings
     assert len(lines(project)) == 2 * TRIALS
     endpoint.close()
     (project.path / when).touch()
-    result = replay(project, "-W", "error::pytest.PytestUnhandledThreadExceptionWarning")
-    result.assert_outcomes(passed=1)
+    strict = ("-W", "error::pytest.PytestUnhandledThreadExceptionWarning")
+    replay_in_session(project, *strict).assert_outcomes(passed=1)
     # What the function itself asks is missed as ever.
     module = project.path / "mine.py"
     module.write_text(module.read_text().replace("return ask(prompt)", "return ask(prompt + '!')"))
-    result = replay(project)
+    result = replay_in_session(project)
     result.assert_outcomes(failed=1)
     assert "remedy:   record it" in result.stdout.str()
 
@@ -495,13 +524,11 @@ def test_requests_of_a_thread_that_belongs_to_no_trial_are_told(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, WORKER)
-    result = record(project, "-v")
-    result.assert_outcomes(passed=1)
-    shown = " ".join(result.stdout.str().split())
-    assert f"{TRIALS} requests came from threads that belong to no running trial" in shown
+    words = f"{TRIALS} requests came from threads that belong to no running trial"
+    assert words in record(project)
     # That is meant, where the table says so.
     declare(project, endpoint.url, WORKER, 'calls = "function"')
-    assert "came from threads" not in record(project, "-v").stdout.str()
+    assert "came from threads" not in record(project)
 
 
 BREAKER = """
@@ -576,7 +603,6 @@ def judge(number, template):
         pytest.param(
             BREAKER, "no answer is recorded to POST", id="breaker", marks=pytest.mark.long
         ),
-        pytest.param(NUMBERED, "a value changes on each run: body.user", id="numbered"),
         pytest.param(
             NOW, "its prompt changes on each run, at body.prompt", id="now", marks=pytest.mark.long
         ),
@@ -608,7 +634,7 @@ def judge(number, template):
         ),
     ],
 )
-def test_what_no_replay_repeats_fails_the_session_that_records_it(
+def test_what_no_replay_repeats_is_an_error_that_names_the_cause(
     project: Project, serve: Callable[..., Counting], code: str, reason: str
 ) -> None:
     def reply(body: dict[str, Any], times: int) -> tuple[int, bytes]:
@@ -617,12 +643,23 @@ def test_what_no_replay_repeats_fails_the_session_that_records_it(
     endpoint = serve(reply)
     declare(project, endpoint.url, code)
     (project.path / "year.txt").write_text(str(datetime.now(UTC).year))
-    result = record(project, "--junitxml=junit.xml", "-n", "2")
+    told = fault(project, "record")
+    assert "the recording of judge 'mine' on suite parity does not replay" in told
+    assert reason in told
+    # Nothing recorded is lost.
+    assert len({line["trial"] for line in lines(project)} - {""}) == TRIALS
+
+
+def test_what_no_replay_repeats_fails_the_session_that_records_it(
+    project: Project, serve: Callable[..., Counting]
+) -> None:
+    declare(project, serve().url, NUMBERED)
+    result = record_in_session(project, "--junitxml=junit.xml", "-n", "1")
     result.assert_outcomes(failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     shown = result.stdout.str()
     assert "the recording of judge 'mine' on suite parity does not replay" in shown
-    assert reason in " ".join(shown.split())
+    assert "a value changes on each run: body.user" in " ".join(shown.split())
     assert "does not replay" in (project.path / "junit.xml").read_text()
     no_traceback(result)
     # Nothing recorded is lost.
@@ -635,22 +672,21 @@ def test_what_changes_on_each_run_is_ignored_where_the_table_says_so(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, NUMBERED, 'ignore = ["body.user"]')
-    record(project).assert_outcomes(passed=1)
+    record(project)
     users = [json.loads(line["request"]["body"])["user"] for line in lines(project)[::2]]
     assert users[0] == "request 1"  # the lines keep the real values
     assert len(set(users)) == TRIALS
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert endpoint.asked["m"] == TRIALS
     endpoint.close()
-    replay(project, "-n", "2").assert_outcomes(passed=1)
+    replay(project)
 
 
 @pytest.mark.parametrize("field", ["body.model", "body.messages", "body.messages.content", "user"])
 def test_the_model_and_the_prompt_are_never_ignored(project: Project, field: str) -> None:
     declare(project, "http://127.0.0.1:9", PLAIN, f'ignore = ["{field}"]')
-    result = record(project)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*'{field}' is*"])
+    with pytest.raises(UsageError, match=f"'{field}' is"):
+        declared_judges(project.path)
 
 
 @pytest.mark.long
@@ -659,22 +695,17 @@ def test_an_answer_from_a_cache_on_disk_passes_by_the_same_return(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, CACHED.replace("{{cached}}", "answers[prompt]"))
-    result = record(project, "-v")
-    result.assert_outcomes(passed=1)
-    assert "replay with fewer requests" in " ".join(result.stdout.str().split())
+    assert "replay with fewer requests" in record(project)
     endpoint.close()
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
     before = lines(project)
     # A later session meets the cache and makes no request: what it would record is no evidence.
-    again = record(project, "-n", "2")
-    again.assert_outcomes(failed=1)
-    shown = " ".join(again.stdout.str().split())
-    assert f"makes no request now, for {TRIALS} of {TRIALS} trials" in shown
-    assert "an answer from a cache, most likely: files that it read (cache.json)" in shown
-    no_traceback(again)
+    told = fault(project, "record", JudgesenseError)
+    assert f"makes no request now, for {TRIALS} of {TRIALS} trials" in told
+    assert "an answer from a cache, most likely: files that it read (cache.json)" in told
     assert lines(project) == before
     (project.path / "cache.json").unlink()
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
 
 OF_TWO = """
@@ -692,11 +723,11 @@ def test_a_cache_of_the_process_is_no_error_of_a_later_session(
     endpoint = serve()
     declare(project, endpoint.url, OF_TWO)
     for _ in range(2):
-        record(project).assert_outcomes(passed=1)
+        record(project)
     # A number under three wordings is one request.
     assert endpoint.asked["m"] == TRIALS // 3
     endpoint.close()
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
 
 BESIDE = """
@@ -726,20 +757,16 @@ def test_what_is_asked_beside_recorded_requests_is_the_cause_that_is_named(
         pytest.skip("this process may make no namespace")
     endpoint = serve()
     declare(project, endpoint.url, BESIDE)
-    result = record(project)
-    result.assert_outcomes(failed=1)
-    shown = " ".join(result.stdout.str().split())
-    assert f"does not replay: {TRIALS} of the {TRIALS} trials" in shown
-    assert "it asks the network beside what is recorded, and a replay has none" in shown
-    assert 'calls = "function" in [tool.judgesense.judges.mine]' in shown
+    told = fault(project, "record")
+    assert f"does not replay: {TRIALS} of the {TRIALS} trials" in told
+    assert "it asks the network beside what is recorded, and a replay has none" in told
+    assert 'calls = "function" in [tool.judgesense.judges.mine]' in told
     # Each trial once, and the first one once more to find the cause.
     assert endpoint.asked == {"m": TRIALS, "beside": TRIALS + 1}
     assert len({line["trial"] for line in lines(project)}) == TRIALS
     declare(project, endpoint.url, BESIDE, 'calls = "function"')
     (project.path / "cassettes/mine/parity.jsonl").unlink()
-    again = record(project, "-v")
-    again.assert_outcomes(passed=1)
-    assert "no request was seen" not in again.stdout.str()
+    assert "no request was seen" not in record(project)
 
 
 def _can_leave_network() -> bool:
@@ -763,14 +790,14 @@ def test_a_plain_call_is_said_to_be_one_once_for_a_judge(
     declare(project, "http://127.0.0.1:9", BY_COMMAND)
     other = (project.path / "parity.suite.toml").read_text().replace('"parity"', '"other"')
     (project.path / "other.suite.toml").write_text(other)
-    result = record(project, "other.suite.toml", "-n", "2")
+    result = record_in_session(project, "other.suite.toml", "-n", "2")
     result.assert_outcomes(passed=2)
     shown = " ".join(result.stdout.str().split())
     assert shown.count("no request was seen") == 1
     assert f"seen instead: a process ({Path(sys.executable).name})" in shown
     assert 'calls = "function" in [tool.judgesense.judges.mine]' in shown
     # Whoever looks at it once more has been told.
-    assert "no request was seen" not in record(project, "-v").stdout.str()
+    assert "no request was seen" not in record(project)
 
 
 EXPIRING_TOKEN = """
@@ -788,12 +815,10 @@ def test_what_expires_before_a_later_day_is_a_notice(
     endpoint = serve()
     declare(project, endpoint.url, EXPIRING_TOKEN)
     (project.path / "token.txt").write_text(str(time.time() + 6 * 3600))
-    result = record(project, "-v")
-    result.assert_outcomes(passed=1)
-    shown = " ".join(result.stdout.str().split())
-    assert f"{TRIALS} of {TRIALS} trials of parity replay today, and fail where" in shown
-    assert "credentials or a token expire" in shown
-    assert "PermissionError: the token has expired" in shown
+    told = record(project)
+    assert f"{TRIALS} of {TRIALS} trials of parity replay today, and fail where" in told
+    assert "credentials or a token expire" in told
+    assert "PermissionError: the token has expired" in told
 
 
 BY_SOCKET = """
@@ -816,25 +841,21 @@ def test_a_connection_that_no_patch_sees_is_refused_before_anything_is_sent(
 ) -> None:
     endpoint = serve()
     declare(project, endpoint.url, BY_SOCKET)
-    result = record(project)
-    result.assert_outcomes(failed=1)
-    shown = " ".join(result.stdout.str().split())
-    assert "by a client whose traffic is not seen" in shown
-    assert endpoint.url.rpartition(":")[2] in shown  # the address
-    assert 'calls = "function"' in shown
+    told = fault(project, "record", JudgesenseError)
+    assert "by a client whose traffic is not seen" in told
+    assert endpoint.url.rpartition(":")[2] in told  # the address
+    assert 'calls = "function"' in told
     assert not endpoint.asked
     # What the error says to do.
     declare(project, endpoint.url, BY_SOCKET, 'calls = "function"')
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert [line["request"]["method"] for line in lines(project)] == ["CALL"] * TRIALS
     endpoint.close()
     raising = "raise RuntimeError('a replay runs nothing')"
     declare(project, endpoint.url, raising, 'calls = "function"\ncode = "any"')
-    result = replay(project, "-v")
-    result.assert_outcomes(passed=1)
-    shown = " ".join(result.stdout.str().split())
-    assert "the function is not run" in shown
-    assert f"{TRIALS} of {TRIALS} trials are of other code (mine.py)" in shown
+    told = replay(project)
+    assert "the function is not run" in told
+    assert f"{TRIALS} of {TRIALS} trials are of other code (mine.py)" in told
 
 
 FORKED = """
@@ -848,7 +869,7 @@ def judge(number, template):
 def test_a_forked_process_writes_nothing(project: Project, serve: Callable[..., Counting]) -> None:
     endpoint = serve()
     declare(project, endpoint.url, FORKED)
-    result = record(project)
+    result = record_in_session(project)
     result.assert_outcomes(failed=1)
     shown = " ".join(result.stdout.str().split())
     assert "is not written by a process that a judge has forked" in shown
@@ -876,14 +897,14 @@ def test_a_function_that_retries_meets_no_recorded_failure_while_it_is_recorded(
     declare(project, endpoint.url, RETRYING)
     for number, prompt in enumerate(("", "Please. "), start=1):
         (project.path / "prompt.txt").write_text(prompt)
-        record(project).assert_outcomes(passed=1)
+        record(project)
         assert endpoint.asked["m"] == number * 2 * TRIALS
         methods = Counter(
             (line["request"]["method"], line["response"]["status"]) for line in lines(project)
         )
         # One recording only: nothing of the old prompt is left.
         assert methods == {("POST", 429): TRIALS, ("POST", 200): TRIALS, ("RETURN", 200): TRIALS}
-        replay(project).assert_outcomes(passed=1)
+        replay(project)
 
 
 CHAIN = """
@@ -903,7 +924,7 @@ def test_a_change_in_the_middle_of_a_chain_asks_all_of_it_anew(
     declare(project, endpoint.url, CHAIN)
     for number, prompt in enumerate(("", "Please. "), start=1):
         (project.path / "prompt.txt").write_text(prompt)
-        record(project).assert_outcomes(passed=1)
+        record(project)
         assert endpoint.asked == {"thinks": number * TRIALS, "decides": number * TRIALS}
         assert len(lines(project)) == 3 * TRIALS
 
@@ -929,16 +950,16 @@ def test_an_error_with_status_200_is_asked_again_by_the_next_recording(
 
     endpoint = serve(reply)
     declare(project, endpoint.url, PLAIN)
-    record(project)
+    measured(project, mode="record")
     assert endpoint.asked["m"] == TRIALS
     bad_ones = [x for x in lines(project) if "judgesense-fault" in x["response"]["headers"]]
     assert len(bad_ones) == 3  # of one number, under three wordings
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert endpoint.asked["m"] == TRIALS + 3
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert endpoint.asked["m"] == TRIALS + 3
     endpoint.close()
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
 
 @pytest.mark.long
@@ -975,10 +996,10 @@ def test_a_function_of_a_conftest_is_replayed_in_the_process_that_has_it(
         + "\nfrom pytest_judgesense import Judge\n"
         + "def pytest_judgesense_judges(config):\n    return [Judge('mine', judge)]\n"
     )
-    record(project).assert_outcomes(passed=1)
+    record_in_session(project).assert_outcomes(passed=1)
     assert lines(project)[0]["trial"] == ""
     endpoint.close()
-    replay(project, "-n", "2").assert_outcomes(passed=1)
+    replay_in_session(project).assert_outcomes(passed=1)
 
 
 @pytest.mark.long
@@ -992,7 +1013,7 @@ def test_a_suite_that_no_pipe_takes_at_once_is_proven(
     rows = [json.loads(line) for line in items.read_text().splitlines()]
     items.write_text("".join(json.dumps({**row, "pad": "x" * 200_000}) + "\n" for row in rows))
     started = time.monotonic()
-    record(project, "--judge-deadline=60").assert_outcomes(passed=1)
+    record_in_session(project, "--judge-deadline=60").assert_outcomes(passed=1)
     assert time.monotonic() - started < 50
 
 
@@ -1001,7 +1022,7 @@ def test_the_proof_counts_no_call(project: Project, serve: Callable[..., Countin
     endpoint = serve()
     declare(project, endpoint.url, PLAIN)
     limit = f"--judge-max-calls={TRIALS}"
-    record(project, limit, "--judge-datasheet=x.json").assert_outcomes(passed=1)
+    record_in_session(project, limit, "--judge-datasheet=x.json").assert_outcomes(passed=1)
     (judge,) = json.loads((project.path / "x.json").read_text())["judges"]
     assert (judge["calls"]["made"], judge["calls"]["replayed"]) == (TRIALS, 0)
 
@@ -1015,7 +1036,7 @@ def test_a_deadline_leaves_the_proof_out_and_says_so(
     slow = "if os.environ.get('PYTHONHASHSEED') == '0':\n    time.sleep(60)\n"
     declare(project, endpoint.url, slow + PLAIN)
     started = time.monotonic()
-    result = record(project, "--judge-deadline=20", "-v")
+    result = record_in_session(project, "--judge-deadline=20", "-v")
     result.assert_outcomes(passed=1)
     assert time.monotonic() - started < 50
     assert "was not replayed for a proof" in " ".join(result.stdout.str().split())

@@ -9,16 +9,31 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.errors import JudgeError, StaleRecording
 from tests.repository import commit, repository
 
-from .project import TRIALS, Project, no_traceback
-from .test_proving import Counting, Reply, declare, lines, record, replay, serve
+from .project import TRIALS, Project, measured, no_traceback
+from .test_proving import (
+    Counting,
+    Reply,
+    declare,
+    fault,
+    lines,
+    record,
+    record_in_session,
+    replay,
+    replay_in_session,
+    serve,
+)
 
 __all__ = ["serve"]  # a fixture
 
 # A client that is made at import, and cannot be made without its key.
 KEYED = """
-client = httpx.Client(headers={"authorization": "Bearer " + os.environ["OPENAI_API_KEY"]})
+client = httpx.Client(
+    headers={"authorization": "Bearer " + os.environ["OPENAI_API_KEY"]},
+    limits=httpx.Limits(max_keepalive_connections=0),  # nobody closes it
+)
 def judge(number, template):
     prompt = template.replace("{{number}}", number)
     text = client.post(URL, json={"model": "m", "prompt": prompt}).json()["text"]
@@ -47,15 +62,15 @@ def test_other_readings_are_stale_and_recorded_without_a_call_a_key_or_a_network
     endpoint = serve()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123456789abcdef")
     declare(project, endpoint.url, KEYED)
-    record(project).assert_outcomes(passed=1)
+    record(project)
     repository(project.path)
     commit(project.path)
     endpoint.close()
     monkeypatch.delenv("OPENAI_API_KEY")
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
     declare(project, endpoint.url, FLIPPED)
-    result = replay(project)
+    result = replay_in_session(project)
     result.assert_outcomes(failed=1)
     text = shown(result)
     assert f"reads {FLIPS} of {TRIALS} recorded answers otherwise than it did" in text
@@ -63,7 +78,7 @@ def test_other_readings_are_stale_and_recorded_without_a_call_a_key_or_a_network
     assert "NO now, and YES when it was recorded, of the same answers" in text
     assert "--judge-mode record, which makes no call for it" in text
 
-    result = record(project, "-v", "--judge-baseline=git:HEAD")
+    result = record_in_session(project, "-v", "--judge-baseline=git:HEAD")
     result.assert_outcomes(passed=1)
     text = shown(result)
     assert f"the judge's code reads {FLIPS} recorded answers otherwise than before" in text
@@ -72,13 +87,12 @@ def test_other_readings_are_stale_and_recorded_without_a_call_a_key_or_a_network
     returns = [line for line in exchanges if line["request"]["method"] == "RETURN"]
     # Of six numbers in three wordings three are even, and 2 is read as odd: 9 - 3.
     assert [line["response"]["body"] for line in returns].count("YES") == 6
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
     # Another prompt is another request: it would go out with the placeholder.
     declare(project, endpoint.url, FLIPPED.replace("template.r", '"Quick! " + template.r'))
-    result = record(project)
-    result.assert_outcomes(failed=1)
-    assert "there is no key" in (text := shown(result))
+    text = fault(project, "record", JudgeError)
+    assert "there is no key" in text
     assert "with a placeholder for OPENAI_API_KEY" in text
     assert "export OPENAI_API_KEY=..." in text
 
@@ -90,28 +104,25 @@ def test_a_return_without_a_request_is_of_its_code_and_of_the_files_that_it_open
     prompt.parent.mkdir()
     prompt.write_text("even\n")
     declare(project, "unused", BY_FILE)
-    record(project).assert_outcomes(passed=1)
+    record(project)
     assert {line["request"]["method"] for line in lines(project) if "request" in line} == {"CALL"}
 
     declare(project, "unused", f"# A comment.\n{BY_FILE}")
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
     prompt.write_text("odd\n")
-    result = replay(project)
-    result.assert_outcomes(failed=1)
-    text = shown(result)
+    text = fault(project, "replay", StaleRecording)
     assert f"the code of judge 'mine' changed since {TRIALS} of {TRIALS} trials" in text
     assert "prompts/judge.txt" in text
     assert 'code = "any"' in text
 
-    result = record(project, "-v")
-    result.assert_outcomes(passed=1)
-    assert f"{TRIALS} made, 0 replayed" in shown(result)
+    calls = measured(project, mode="record").judges[0].calls
+    assert (calls.made, calls.replayed) == (TRIALS, 0)
     # 3 of 6 numbers are odd, in 3 wordings: what was YES is NO and the other way round.
     answers: list[Any] = [line for line in lines(project) if "request" in line]
     by_number = {line["trial"].split("/")[1]: line["response"]["body"] for line in answers}
     assert by_number == {f"p{n}": "NO" if n % 2 == 0 else "YES" for n in range(1, 7)}
-    replay(project).assert_outcomes(passed=1)
+    replay(project)
 
 
 def compare_agreement(project: Project) -> None:
@@ -149,14 +160,15 @@ def test_a_return_is_of_its_database_its_scorer_and_of_the_file_that_was_not_the
         rules.execute("create table rule (remainder)")
         rules.execute("insert into rule values (0)")
     declare(project, "unused", BY_OTHERS)
-    record(project).assert_outcomes(passed=1)
-    replay(project).assert_outcomes(passed=1)
+    # What writes to the database is no judge, and no process of one.
+    record_in_session(project).assert_outcomes(passed=1)
+    replay(project)
 
     (project.path / "own.txt").write_text("1")
     scorer.write_text("import sys\nprint(int(sys.argv[1]) % 2 + 0)\n")
     with closing(sqlite3.connect(project.path / "rules.db")) as rules, rules:
         rules.execute("update rule set remainder = 1")
-    result = replay(project)
+    result = replay_in_session(project)
     result.assert_outcomes(failed=1)
     text = shown(result)
     assert f"the code of judge 'mine' changed since {TRIALS} of {TRIALS} trials" in text
@@ -168,21 +180,20 @@ def test_a_branch_cannot_let_returns_of_other_code_through(project: Project) -> 
     (project.path / "prompts").mkdir()
     (project.path / "prompts" / "judge.txt").write_text("even\n")
     compare_agreement(project)
-    record(project).assert_outcomes(passed=1, skipped=1)
+    record(project)
     repository(project.path)
     commit(project.path)
     baseline = "--judge-baseline=git:HEAD"
-    replay(project, baseline).assert_outcomes(passed=2)
 
     declare(project, "unused", BY_FILE.replace('"YES" if', '"NO" if'), 'code = "any"')
     compare_agreement(project)
-    result = replay(project, baseline)
+    result = replay_in_session(project, baseline)
     result.assert_outcomes(passed=1, failed=1)
     words = f'{TRIALS} returns are of other code, and code = "any" was not there at HEAD'
     assert words in shown(result)
     # Where it was there, so much is trusted.
     commit(project.path)
-    replay(project, baseline).assert_outcomes(passed=2)
+    replay_in_session(project, baseline).assert_outcomes(passed=2)
 
 
 IN_CONFTEST = """
@@ -200,10 +211,10 @@ def pytest_judgesense_judges(config):
 def test_a_judge_of_a_conftest_is_of_the_code_there(project: Project) -> None:
     (project.path / "pyproject.toml").write_text("")
     (project.path / "conftest.py").write_text(IN_CONFTEST)
-    record(project).assert_outcomes(passed=1)
+    record_in_session(project).assert_outcomes(passed=1)
     (project.path / "conftest.py").write_text(IN_CONFTEST.replace('="YES"', "='YES'"))
-    replay(project).assert_outcomes(passed=1)
+    replay_in_session(project).assert_outcomes(passed=1)
     (project.path / "conftest.py").write_text(IN_CONFTEST.replace('="YES"', '="NO"'))
-    result = replay(project)
+    result = replay_in_session(project)
     result.assert_outcomes(failed=1)
     assert "found: conftest.py: a replay does not run" in shown(result)

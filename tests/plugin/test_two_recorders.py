@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -20,7 +19,18 @@ from pytest_judgesense.cassettes.storage import rewrite
 from pytest_judgesense.errors import CassetteError
 from pytest_judgesense.questions.recordings.joining import JoinQuestion
 
-from .project import QUIET, TRIALS, Project, no_traceback, parity_suite, times_asked
+from .project import (
+    QUIET,
+    TRIALS,
+    WORDINGS,
+    Project,
+    even,
+    measured,
+    no_traceback,
+    parity_suite,
+    recorded,
+    times_asked,
+)
 
 RECORD = ("parity.suite.toml", "--judge-mode", "record", "--judge-concurrency", "2")
 
@@ -49,6 +59,16 @@ def recording(project: Project) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_a_second_session_is_refused_and_told_who_records(project: Project) -> None:
+    wordings = [f"Say: {wording}" for wording in WORDINGS]
+    parity_suite(project.path, name="other", wordings=wordings)
+    goes_on = threading.Event()
+
+    def reply(prompt: str) -> str:
+        if not prompt.startswith("Say"):
+            goes_on.wait(60)
+        return even(prompt)
+
+    project.server.reply = reply
     with recording(project) as first:
         result = project.run(*RECORD)
         result.assert_outcomes(failed=1)
@@ -60,48 +80,33 @@ def test_a_second_session_is_refused_and_told_who_records(project: Project) -> N
             ]
         )
         no_traceback(result)
-        assert first.poll() is None
+        # Sessions that record different suites do not meet.
         project.server.delay_s = 0
+        project.run("other.suite.toml", *RECORD[1:]).assert_outcomes(passed=1)
+        assert first.poll() is None
+        goes_on.set()
         output, _ = first.communicate(timeout=60)
     # The second one disturbed nothing: the first has asked each trial once and is whole.
     assert first.returncode == 0, output
-    assert times_asked(project.server.prompts) == {1: TRIALS}
+    assert times_asked(project.server.prompts) == {1: 2 * TRIALS}
     assert len(project.lines()) == TRIALS
+    assert {file.name for file in project.cassette.parent.iterdir()} == {
+        "other.jsonl",
+        "parity.jsonl",
+    }
     # And the second one, started again, finds everything.
     project.server.forget()
-    project.run(*RECORD).assert_outcomes(passed=1)
+    measured(project, mode="record")
     assert project.server.asked == []
 
 
 def test_a_session_that_replays_is_not_refused(project: Project) -> None:
-    project.record()
+    recorded(project)
     with holding(project.cassette):
         project.run("parity.suite.toml").assert_outcomes(passed=1)
 
 
-def test_sessions_that_record_different_suites_do_not_meet(project: Project) -> None:
-    parity_suite(project.path, name="other")
-    with recording(project):
-        project.server.delay_s = 0
-        project.run("other.suite.toml", *RECORD[1:]).assert_outcomes(passed=1)
-
-
-def test_a_session_that_was_killed_holds_nothing(project: Project) -> None:
-    with recording(project) as first:
-        first.send_signal(signal.SIGKILL)
-        first.wait()
-    project.server.delay_s = 0
-    kept = len(project.lines()) if project.cassette.exists() else 0
-    # The server may still be answering the two calls that were under way.
-    until = time.monotonic() + 10
-    while project.server._under_way and time.monotonic() < until:
-        time.sleep(0.01)
-    project.server.forget()
-    project.run(*RECORD).assert_outcomes(passed=1)
-    assert len(project.server.asked) == TRIALS - kept
-
-
-@pytest.mark.parametrize("mode", ["record", "live"])
+@pytest.mark.parametrize("mode", ["record", pytest.param("live", marks=pytest.mark.long)])
 def test_workers_of_one_session_wait_for_each_other(project: Project, mode: str) -> None:
     text = project.suite.read_text()
     checks = "jss_floor = 0.8\nflip_rate_bound = 0.2\nkappa_floor = 0.5\nagreement_floor = 0.5"
@@ -212,11 +217,6 @@ def test_what_a_killed_holder_wrote_is_not_taken_for_the_next_one(
         with recording_alone(path, mine()):
             pass
         timer.join()
-
-
-def test_no_lock_is_left_among_the_recordings(project: Project) -> None:
-    project.record()
-    assert [file.name for file in project.cassette.parent.iterdir()] == ["parity.jsonl"]
 
 
 def test_a_lock_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) -> None:

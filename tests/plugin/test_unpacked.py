@@ -23,19 +23,25 @@ def unpacked(pytester: pytest.Pytester) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("arguments", [(), (".",), ("tmp", "."), ("-n", "1")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("tmp", "."),
+        pytest.param((".",), marks=pytest.mark.long),
+    ],
+)
 def test_no_suite_of_it_is_collected(
     pytester: pytest.Pytester, unpacked: Path, arguments: tuple[str, ...]
 ) -> None:
-    result = run(pytester, "--collect-only", "-q", *arguments[:2])
-    found = ids(result) if "-n" not in arguments else result.outlines
-    assert not [line for line in found if "other" in line]
+    collected = ids(run(pytester, "--collect-only", "-q", *arguments))
+    assert collected == ["parity.suite.toml::clean::jss_floor[0.8]"]
 
 
-def test_the_suites_of_the_project_are(pytester: pytest.Pytester, unpacked: Path) -> None:
-    assert ids(run(pytester, "--collect-only", "-q")) == [
-        "parity.suite.toml::clean::jss_floor[0.8]"
-    ]
+@pytest.mark.long
+def test_no_suite_of_it_is_collected_by_workers(pytester: pytest.Pytester, unpacked: Path) -> None:
+    result = run(pytester, "--collect-only", "-q", "-n", "1")
+    assert not [line for line in result.outlines if "other" in line]
 
 
 def test_commands_that_search_a_folder_leave_it_out(

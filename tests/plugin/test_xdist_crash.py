@@ -52,7 +52,10 @@ def trials(cassette: Path) -> Counter[str]:
     return Counter(line["trial"] for line in lines if line["call"])
 
 
-@pytest.mark.parametrize("end", ENDS, ids=["exit", "kill"])
+@pytest.mark.parametrize(
+    "end",
+    [pytest.param(ENDS[0], id="exit", marks=pytest.mark.long), pytest.param(ENDS[1], id="kill")],
+)
 def test_the_session_says_so_and_the_next_one_asks_what_is_missing(
     project: Project, end: str
 ) -> None:
@@ -63,7 +66,7 @@ def test_the_session_says_so_and_the_next_one_asks_what_is_missing(
     result.stdout.fnmatch_lines(["worker 'gw?' crashed while running '*::code::jss_floor*"])
     assert len(trials(cassette)) == ANSWERED == len(project.server.asked)
 
-    result = project.run("parity.suite.toml", "--judge-mode", "record", *ARGUMENTS)
+    result = project.run("parity.suite.toml", "--judge-mode", "record", *ARGUMENTS[2:])
     result.assert_outcomes(passed=1)
     assert Counter(Counter(project.server.prompts).values()) == {1: TRIALS}
     assert Counter(trials(cassette).values()) == {1: TRIALS}

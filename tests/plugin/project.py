@@ -6,9 +6,11 @@ and with the ring of three wordings 18 template pairs.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import re
+import shutil
 import sys
 import threading
 import time
@@ -240,6 +242,59 @@ class Project:
         return [line.rstrip("\n") for line in exchange_lines(self.cassette)]
 
 
+class RecordedOnce(Project):
+    """The same project; equal recordings are made once in this process, and copied.
+
+    So its server must answer all tests at one address: it is that of the process.
+    """
+
+    def __init__(self, pytester: pytest.Pytester, server: ChatServer, kept: Path) -> None:
+        super().__init__(pytester, server)
+        self._kept = kept
+
+    def record(self, *args: str | Path) -> None:
+        """Record the suite, or copy what was recorded of the same files, words and replies."""
+        kept = self._kept / self._digest(args)
+        if kept.is_dir():
+            shutil.copytree(kept, self.path, dirs_exist_ok=True)
+        else:
+            super().record(*args)
+            shutil.copytree(self.path, kept, ignore=shutil.ignore_patterns(*_NO_RECORDING))
+        self.server.forget()
+
+    def _digest(self, args: Sequence[str | Path]) -> str:
+        """Of all that a recording follows from."""
+        answers = (self.server.reply, self.server.status, self.server.model)
+        texts = [*map(str, args), *map(_place_of, answers)]
+        digest = hashlib.sha256("\0".join(texts).encode())
+        for path in sorted(self.path.rglob("*")):
+            if path.is_file() and not _NO_RECORDING & set(path.relative_to(self.path).parts):
+                digest.update(f"\0{path.relative_to(self.path)}\0".encode() + path.read_bytes())
+        return digest.hexdigest()
+
+
+_NO_RECORDING = {".git", ".pytest_cache", "__pycache__"}
+
+
+def _place_of(answer: str | Callable[..., Any]) -> str:
+    """A text, or where a function of a test stands: it answers the same whoever measures it."""
+    if isinstance(answer, str):
+        return answer
+    code = answer.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
+# In the gate a few tests of each door run over workers; at night these do as well.
+SPREAD_AT_NIGHT = pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="plain"),
+        pytest.param(("-n", "0"), id="n0", marks=pytest.mark.long),
+        pytest.param(("-n", "2"), id="n2", marks=pytest.mark.long),
+    ],
+)
+
+
 def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
     """Run pytest, in a process of its own where it starts workers."""
     _load.cache_clear()  # as in a process of its own
@@ -248,6 +303,12 @@ def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
         return forked(pytester, *args)
     with mock.patch("importlib.metadata.distributions", _distributions):
         return pytester.runpytest_inprocess(*QUIET, *args)
+
+
+def configured(pytester: pytest.Pytester, *args: str) -> pytest.Config:
+    """What a session with these arguments is told, without the session."""
+    with mock.patch("importlib.metadata.distributions", _distributions):
+        return pytester.parseconfig(*QUIET, *args)
 
 
 _all_distributions = importlib.metadata.distributions

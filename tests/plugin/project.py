@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import pytest
@@ -243,10 +243,12 @@ class Project:
 
 
 class RecordedOnce(Project):
-    """The same project; equal recordings are made once in this process, and copied.
+    """The same project; equal sessions in equal projects run once in this process.
 
     So its server must answer all tests at one address: it is that of the process.
     """
+
+    _results: ClassVar[dict[str, pytest.RunResult]] = {}  # of `run_once`, in this process
 
     def __init__(self, pytester: pytest.Pytester, server: ChatServer, kept: Path) -> None:
         super().__init__(pytester, server)
@@ -254,13 +256,23 @@ class RecordedOnce(Project):
 
     def record(self, *args: str | Path) -> None:
         """Record the suite, or copy what was recorded of the same files, words and replies."""
-        kept = self._kept / self._digest(args)
-        if kept.is_dir():
+        result = self.run_once("parity.suite.toml", "--judge-mode", "record", *args)
+        assert result.ret in (0, 1), result.stdout.str() + result.stderr.str()
+        self.server.forget()
+
+    def run_once(self, *args: str | Path) -> pytest.RunResult:
+        """Run pytest here, or take what it printed and wrote in an equal project.
+
+        For tests that read what one session did; paths in its output may be those of the other.
+        """
+        digest = self._digest(args)
+        kept = self._kept / digest
+        if digest in self._results:
             shutil.copytree(kept, self.path, dirs_exist_ok=True)
         else:
-            super().record(*args)
+            self._results[digest] = self.run(*args)
             shutil.copytree(self.path, kept, ignore=shutil.ignore_patterns(*_NO_RECORDING))
-        self.server.forget()
+        return self._results[digest]
 
     def _digest(self, args: Sequence[str | Path]) -> str:
         """Of all that a recording follows from."""

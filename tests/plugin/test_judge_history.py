@@ -60,12 +60,12 @@ def kept(project: Project) -> tuple[LiveSession, ...]:
     return read_history(project.path / "h.jsonl").sessions
 
 
-def repeat_last(project: Project, times: int, month: int = 1) -> None:
-    """Let the history have its last session again, so often, on days of a month before it."""
+def repeat_last(project: Project, times: int, *, earlier: bool) -> None:
+    """Let the history have its last session again, so often: on earlier days, or on the same."""
     last = kept(project)[-1]
-    for day in range(1, 1 + times):
-        began_at = f"2026-{month:02}-{day:02}T02:00:00+00:00"
-        again = {"session": f"s{month}-{day}", "began_at": began_at}
+    for number in range(1, 1 + times):
+        began_at = f"2026-01-{number:02}T02:00:00+00:00" if earlier else last.began_at
+        again = {"session": f"{last.session}-{number}", "began_at": began_at}
         append_session(project.path / "h.jsonl", last.model_copy(update=again))
 
 
@@ -103,12 +103,12 @@ def test_a_judge_that_became_worse_fails_and_says_since_when(
     followed: RecordedOnce, workers: tuple[str, ...]
 ) -> None:
     first_night(followed)
-    repeat_last(followed, 20)
+    repeat_last(followed, 20, earlier=True)
     followed.server.reply, followed.server.model = always_wrong, "served-2"
     # Ranks confirm four sessions of 25: 1 / comb(25, 4) = 1/12650 is below .0002.
     night(followed)
     assert len(kept(followed)) == 22
-    repeat_last(followed, 2, month=12)
+    repeat_last(followed, 2, earlier=False)
     sheet = followed.path / "x.json"
     result = night(followed, *workers, "--judge-datasheet", sheet)
     # All six numbers get one answer under every wording: no pair flips, agreement is .5.
@@ -234,7 +234,7 @@ def test_a_shard_is_no_session_of_a_history(pytester: pytest.Pytester) -> None:
 
 def test_no_drift_is_inconclusive_where_replies_are_missing(followed: RecordedOnce) -> None:
     first_night(followed)
-    repeat_last(followed, 6)
+    repeat_last(followed, 6, earlier=True)
     followed.server.reply = lambda prompt: "perhaps" if " 2 " in prompt else "YES"
     result = night(followed)
     # A reply without a verdict is not the label, so that agreement has no missing ones.

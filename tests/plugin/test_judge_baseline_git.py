@@ -346,10 +346,10 @@ def test_a_check_that_is_not_compared_is_outside_the_family(committed: Project) 
         "git:HEAD",
         "-vv",
         "-rs",
-        "--judge-datasheet",
-        "x.json",
+        *("--judge-datasheet", "x.json", "--judge-datasheet", "x.html"),
     )
     result.assert_outcomes(failed=2, skipped=2)
+    result.stdout.fnmatch_lines(["datasheet written: *x.html"])  # without judgments of then
     reason = "not compared: suite new was not there at HEAD"
     result.stdout.fnmatch_lines([f"SKIPPED*{reason}"])
     assert f"--judge-baseline git:HEAD: {reason}" in result.outlines
@@ -461,7 +461,7 @@ def test_a_worker_with_another_check_hides_nothing_of_a_comparison(
 
 
 @SPREAD_AT_NIGHT
-@pytest.mark.parametrize("brief", ["-q", pytest.param("--no-summary", marks=pytest.mark.long)])
+@pytest.mark.parametrize("brief", ["-q", "--no-summary"])
 def test_where_no_notice_says_it_the_line_on_the_baseline_counts_what_is_not_compared(
     committed: Project, brief: str, workers: tuple[str, ...]
 ) -> None:

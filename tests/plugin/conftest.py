@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 
 import httpcore  # noqa: F401 - httpx imports it late, and keeps the exceptions that it saw first
@@ -11,7 +12,7 @@ import pytest
 
 import pytest_judgesense
 
-from .project import ChatServer, Once, Project
+from .project import ChatServer, Once, Project, RecordedOnce, even
 
 # An inner session forgets what it imports itself: the next one would import it anew.
 for _module in walk_packages(pytest_judgesense.__path__, "pytest_judgesense."):
@@ -34,6 +35,30 @@ def server() -> Iterator[ChatServer]:
 @pytest.fixture
 def project(pytester: pytest.Pytester, server: ChatServer) -> Project:
     return Project(pytester, server)
+
+
+@pytest.fixture(scope="session")
+def _server_of_all() -> Iterator[ChatServer]:
+    served = ChatServer()
+    yield served
+    served.close()
+
+
+@pytest.fixture(scope="session")
+def _kept_recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("recordings")
+
+
+@pytest.fixture
+def recorded_once(
+    pytester: pytest.Pytester, _server_of_all: ChatServer, _kept_recordings: Path
+) -> RecordedOnce:
+    """A project like `project`, whose recording is copied where another test has made it."""
+    served = _server_of_all
+    served.forget()
+    served.reply, served.status, served.model = even, lambda prompt: 200, "served-1"
+    served.delay_s, served.most = 0.0, 0
+    return RecordedOnce(pytester, served, _kept_recordings)
 
 
 # `-n 0` takes the way of a session without xdist; in the gate test_xdist.py compares the two.

@@ -6,6 +6,7 @@ and with the ring of three wordings 18 template pairs.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import re
@@ -19,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import pytest
@@ -243,6 +244,71 @@ class Project:
         return [line.rstrip("\n") for line in exchange_lines(self.cassette)]
 
 
+class RecordedOnce(Project):
+    """The same project; equal sessions in equal projects run once in this process.
+
+    So its server must answer all tests at one address: it is that of the process.
+    """
+
+    _results: ClassVar[dict[str, pytest.RunResult]] = {}  # of `run_once`, in this process
+
+    def __init__(self, pytester: pytest.Pytester, server: ChatServer, kept: Path) -> None:
+        super().__init__(pytester, server)
+        self._kept = kept
+
+    def record(self, *args: str | Path) -> None:
+        """Record the suite, or copy what was recorded of the same files, words and replies."""
+        result = self.run_once("parity.suite.toml", "--judge-mode", "record", *args)
+        assert result.ret in (0, 1), result.stdout.str() + result.stderr.str()
+        self.server.forget()
+
+    def run_once(self, *args: str | Path) -> pytest.RunResult:
+        """Run pytest here, or take what it printed and wrote in an equal project.
+
+        For tests that read what one session did; paths in its output may be those of the other.
+        """
+        digest = self._digest(args)
+        kept = self._kept / digest
+        if digest in self._results:
+            shutil.copytree(kept, self.path, dirs_exist_ok=True)
+        else:
+            self._results[digest] = self.run(*args)
+            shutil.copytree(self.path, kept, ignore=shutil.ignore_patterns(*_NO_RECORDING))
+        return self._results[digest]
+
+    def _digest(self, args: Sequence[str | Path]) -> str:
+        """Of all that a recording follows from."""
+        answers = (self.server.reply, self.server.status, self.server.model)
+        texts = [*map(str, args), *map(_place_of, answers)]
+        digest = hashlib.sha256("\0".join(texts).encode())
+        for path in sorted(self.path.rglob("*")):
+            if path.is_file() and not _NO_RECORDING & set(path.relative_to(self.path).parts):
+                digest.update(f"\0{path.relative_to(self.path)}\0".encode() + path.read_bytes())
+        return digest.hexdigest()
+
+
+_NO_RECORDING = {".git", ".pytest_cache", "__pycache__"}
+
+
+def _place_of(answer: str | Callable[..., Any]) -> str:
+    """A text, or where a function of a test stands: it answers the same whoever measures it."""
+    if isinstance(answer, str):
+        return answer
+    code = answer.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
+# In the gate a few tests of each door run over workers; at night these do as well.
+SPREAD_AT_NIGHT = pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="plain"),
+        pytest.param(("-n", "0"), id="n0", marks=pytest.mark.long),
+        pytest.param(("-n", "2"), id="n2", marks=pytest.mark.long),
+    ],
+)
+
+
 def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
     """Run pytest, in a process of its own where it starts workers."""
     _load.cache_clear()  # as in a process of its own
@@ -251,6 +317,12 @@ def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
         return forked(pytester, *args)
     with mock.patch("importlib.metadata.distributions", _distributions):
         return pytester.runpytest_inprocess(*QUIET, *args)
+
+
+def configured(pytester: pytest.Pytester, *args: str) -> pytest.Config:
+    """What a session with these arguments is told, without the session."""
+    with mock.patch("importlib.metadata.distributions", _distributions):
+        return pytester.parseconfig(*QUIET, *args)
 
 
 _all_distributions = importlib.metadata.distributions

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests import processes
 
-from .project import TRIALS, Project, parity_suite, times_asked
+from .project import SPREAD_AT_NIGHT, TRIALS, Project, parity_suite, times_asked
 
 
+@pytest.fixture
+def project(recorded_once: Project) -> Project:
+    return recorded_once
+
+
+@SPREAD_AT_NIGHT
 def test_a_session_says_what_was_carried_over_and_what_was_asked(
     project: Project, workers: tuple[str, ...]
 ) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from pytest_judgesense.plugin.ci import Failures
 
 from .project import PYTHON_JUDGE, WORDINGS, Project, even, flips_on_two, parity_suite, run
 
@@ -41,6 +45,11 @@ AGREEMENT |= {"value": "0.944", "outcome": "pass"}
 
 
 @pytest.fixture
+def project(recorded_once: Project) -> Project:
+    return recorded_once
+
+
+@pytest.fixture
 def github(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A step of a job; the file of its summary."""
     summary = tmp_path / "summary.md"
@@ -65,14 +74,14 @@ def properties(path: Path) -> dict[str, dict[str, str]]:
     }
 
 
-def annotations(result: pytest.RunResult) -> list[tuple[dict[str, str], str]]:
+def annotations(lines: Iterable[str]) -> list[tuple[dict[str, str], str]]:
     """Properties and message of each workflow command, read as a runner does."""
 
     def unescaped(text: str) -> str:
         return re.sub("%(25|0D|0A|3A|2C)", lambda found: chr(int(found[1], 16)), text)
 
     found = []
-    for line in result.outlines:
+    for line in lines:
         if line.lstrip().startswith("::"):
             command, _, message = line.lstrip()[2:].partition("::")
             name, _, given = command.partition(" ")
@@ -82,6 +91,14 @@ def annotations(result: pytest.RunResult) -> list[tuple[dict[str, str], str]]:
     return found
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="plain", marks=pytest.mark.long),
+        pytest.param(("-n", "0"), id="n0", marks=pytest.mark.long),
+        pytest.param(("-n", "2"), id="n2"),
+    ],
+)
 def test_ci_is_told_by_properties_annotations_and_summary_whatever_the_workers(
     recorded: Project, workers: tuple[str, ...], github: Path
 ) -> None:
@@ -128,8 +145,9 @@ def test_a_composite_check_has_a_number_for_each_bar(pytester: pytest.Pytester) 
 
 def test_a_regression_check_tells_the_difference_and_its_interval(recorded: Project) -> None:
     parity_suite(recorded.path, checks='no_regression = ["agreement"]')
-    recorded.run("parity.suite.toml", "--judge-save-baseline", "b.json")
-    (recorded.path / "cassettes" / "mine" / "parity.jsonl").unlink()
+    recorded.cassette.unlink()
+    recorded.record("--judge-save-baseline", "b.json")
+    recorded.cassette.unlink()
     recorded.server.reply = lambda prompt: "NO"
     arguments = ["--judge-baseline", "b.json", "--junitxml", "report.xml"]
     recorded.run("parity.suite.toml", "--judge-mode", "record", *arguments)
@@ -146,15 +164,16 @@ def test_what_changed_since_a_baseline_is_noted_and_annotated(
 ) -> None:
     checks = 'no_regression = ["agreement"]'
     parity_suite(recorded.path, checks=checks)
-    recorded.run("parity.suite.toml", "--judge-save-baseline", "b.json")
+    recorded.cassette.unlink()
+    recorded.record("--judge-save-baseline", "b.json")
     parity_suite(recorded.path, checks=checks, wordings=("Even? {{number}}", *WORDINGS[1:]))
     recorded.server.reply = lambda prompt: "NO" if even(prompt) == "YES" else "YES"
-    (recorded.path / "cassettes" / "mine" / "parity.jsonl").unlink()
+    recorded.cassette.unlink()
     arguments = ["--judge-baseline", "b.json", "--junitxml", "report.xml"]
     result = recorded.run("parity.suite.toml", "--judge-mode", "record", *arguments)
     (found,) = properties(recorded.path / "report.xml").values()
     assert found["changed"] == "the prompt changed (2 lines)"
-    ((_, message),) = annotations(result)
+    ((_, message),) = annotations(result.outlines)
     assert message == f"{found['explanation']}; the prompt changed (2 lines)"
     # The job summary has it as well, with the items.
     summary = github.read_text(encoding="utf-8")
@@ -168,7 +187,7 @@ def test_what_could_not_be_measured_says_so(project: Project, github: Path) -> N
     (found,) = properties(project.path / "report.xml").values()
     assert (found["outcome"], found["value"], found["bar"]) == ("not measured", "N/A", "0.8")
     assert "18 of 18 trials are not recorded" in found["explanation"]
-    (((place, message)),) = annotations(result)
+    (((place, message)),) = annotations(result.outlines)
     assert place["title"] == "jss_floor[0.8] of judge mine on parity: not measured"
     assert "remedy:   record it" in message
     text = github.read_text(encoding="utf-8")
@@ -188,14 +207,14 @@ def test_junit_says_the_same_whatever_the_width_of_the_terminal(
         "def test_called(judge_check):\n"
         "    judge_check('jss_floor', 0.99, suite='parity.suite.toml')\n"
     )
-    project.run("parity.suite.toml", "--judge-mode", "record")
+    project.record()
     told = []
-    for width in ("60", "80", "200"):
+    for width in ("60", "200"):
         monkeypatch.setenv("COLUMNS", width)
         project.run(".", "--junitxml", "report.xml").assert_outcomes(failed=3)
         failures = ET.parse(project.path / "report.xml").iter("failure")
         told.append([(failure.get("message"), failure.text) for failure in failures])
-    assert told[0] == told[1] == told[2]
+    assert told[0] == told[1]
     # The whole sentence, on one line: 16 of 18 pairs agree.
     assert any("2 of 18 verdicts change" in str(message) for message, _ in told[0])
 
@@ -213,53 +232,82 @@ def test_a_test_that_is_run_again_tells_what_came_of_the_last_time(recorded: Pro
     ]
 
 
-@pytest.mark.parametrize("place", ["here", "below"])
+def entry(check: str = "jss_floor[0.9]", **other: str) -> dict[str, str]:
+    """What a check that failed leaves on the report of its test."""
+    explained = {"explanation": "jss = 0.889, wanted >= 0.9: fail"}
+    return {**JSS, "check": check, **explained, **other}
+
+
+def annotated(
+    entries: Iterable[dict[str, str]], file: str = "parity.suite.toml", rootdir: str = "/repository"
+) -> list[tuple[dict[str, str], str]]:
+    """The annotations of a session in which one test at line 5 of a file failed."""
+    failures = Failures()
+    failures.receive(SimpleNamespace(location=(file, 4, "a test"), judgesense_checks=[*entries]))
+    return annotations(failures.annotation_lines(Path(rootdir)))
+
+
+@pytest.mark.parametrize(
+    ("workspace", "file", "place"),
+    [
+        ("/repository", "parity.suite.toml", "parity.suite.toml"),
+        # The project is a folder of the repository.
+        ("/", "parity.suite.toml", "repository/parity.suite.toml"),
+        ("", "tests/test_it.py", "tests/test_it.py"),
+        # A suite of the package, or of another checkout, is no file of the repository.
+        ("/repository", "../site-packages/vacuum.suite.toml", None),
+        ("/elsewhere", "parity.suite.toml", None),
+        # Commas, colons and percents are read back.
+        ("/repository", "a, b: 100%/parity.suite.toml", "a, b: 100%/parity.suite.toml"),
+    ],
+)
 def test_failing_checks_are_annotated_at_their_lines(
-    recorded: Project, github: Path, place: str, monkeypatch: pytest.MonkeyPatch
+    github: Path, monkeypatch: pytest.MonkeyPatch, workspace: str, file: str, place: str | None
 ) -> None:
-    """``below``: the project is a folder of the repository."""
-    above = recorded.path if place == "here" else recorded.path.parent
-    prefix = "" if place == "here" else f"{recorded.path.name}/"
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(above))
-    (recorded.path / "test_it.py").write_text(MARKED)
-    assert_annotated(recorded, recorded.run("."), prefix)
+    monkeypatch.setenv("GITHUB_WORKSPACE", workspace)
+    ((found, message),) = annotated([entry("jss_floor[0.9,polarity=raw]")], file)
+    where = {} if place is None else {"file": place, "line": "5"}
+    title = "jss_floor[0.9,polarity=raw] of judge mine on parity: fail"
+    assert found == {**where, "title": title}
+    assert message == "jss = 0.889, wanted >= 0.9: fail"
 
 
-def assert_annotated(recorded: Project, result: pytest.RunResult, prefix: str = "") -> None:
+@pytest.mark.parametrize(
+    ("changed", "added"),
+    [("N/A", ""), ("the prompt changed (2 lines)", "; the prompt changed (2 lines)")],
+)
+def test_what_changed_is_part_of_an_annotation(github: Path, changed: str, added: str) -> None:
+    ((_, message),) = annotated([entry(changed=changed, explanation="100% worse\nfor all")])
+    assert message == f"100% worse\nfor all{added}"
+
+
+def test_of_many_annotations_the_last_counts_the_rest(github: Path) -> None:
+    entries = [entry(f"jss_floor[0.9{number}]") for number in range(10, 22)]
+    assert len(annotated(entries[:10])) == 10
+    found = annotated(entries)
+    assert len(found) == 10  # of 12: GitHub shows ten of a step
+    assert found[-1] == ({"title": "more checks"}, "3 more did not pass: see the job summary")
+
+
+def test_elsewhere_there_are_no_annotations(github: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert annotated([entry()]) == []
+
+
+def assert_annotated(recorded: Project, result: pytest.RunResult) -> None:
     found = {
         where["file"]: (where["line"], where["title"], message)
-        for where, message in annotations(result)
+        for where, message in annotations(result.outlines)
     }
     lines = recorded.suite.read_text().splitlines()
     suite_line = 1 + lines.index("jss_floor = 0.9")
     title = "jss_floor[0.9] of judge mine on parity: fail"
-    assert set(found) == {f"{prefix}parity.suite.toml", f"{prefix}test_it.py"}
-    where, titled, message = found[f"{prefix}parity.suite.toml"]
+    assert set(found) == {"parity.suite.toml", "test_it.py"}
+    where, titled, message = found["parity.suite.toml"]
     assert (where, titled) == (str(suite_line), title)
     assert message.startswith("jss = 0.889, wanted >= 0.9: fail")
     # Line 4 of the file is the first decorator: Python takes it for the function's first line.
-    assert found[f"{prefix}test_it.py"][:2] == ("4", title)
-
-
-def test_a_built_in_suite_is_annotated_without_a_place(
-    pytester: pytest.Pytester, github: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
-    asked = ("--judge-suite", "vacuum", "--judge-name", "embedded:noisy")
-    ((place, _),) = annotations(run(pytester, *asked))
-    assert list(place) == ["title"]
-
-
-def test_commas_colons_and_percents_of_names_are_read_back(
-    recorded: Project, github: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = recorded.path / "a, b: 100%"
-    parity_suite(folder, checks='jss_floor = { bar = 0.9, polarity = "raw" }')
-    monkeypatch.setenv("GITHUB_WORKSPACE", str(recorded.path))
-    (((place, _),)) = annotations(recorded.run(folder))
-    assert place["file"] == "a, b: 100%/parity.suite.toml"
-    # There is no such estimate where no template is inverted.
-    assert place["title"] == "jss_floor[0.9,polarity=raw] of judge mine on parity: inconclusive"
+    assert found["test_it.py"][:2] == ("4", title)
 
 
 def test_properties_of_others_are_no_checks(recorded: Project, github: Path) -> None:
@@ -270,24 +318,16 @@ def test_properties_of_others_are_no_checks(recorded: Project, github: Path) -> 
     )
     result = recorded.run("test_it.py")
     result.assert_outcomes(failed=1)
-    assert annotations(result) == []
+    assert annotations(result.outlines) == []
     assert not github.exists()
 
 
-def test_of_many_annotations_the_last_counts_the_rest(recorded: Project, github: Path) -> None:
-    bars = ", ".join(f"0.9{n}" for n in range(10, 22))
-    parity_suite(recorded.path, checks=f"jss_floor = [{bars}]")
-    found = annotations(recorded.run("parity.suite.toml"))
-    assert len(found) == 10  # of 12: GitHub shows ten of a step
-    assert found[-1] == ({"title": "more checks"}, "3 more did not pass: see the job summary")
-
-
-def test_elsewhere_there_are_no_annotations_and_there_is_no_summary(
+def test_elsewhere_a_session_tells_ci_nothing(
     recorded: Project, github: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_ACTIONS")
     result = recorded.run("parity.suite.toml")
-    assert annotations(result) == []
+    assert annotations(result.outlines) == []
     assert not github.exists()
 
 
@@ -308,7 +348,7 @@ def test_a_run_without_a_judge_leaves_the_summary_alone(
     pytester.makepyfile("def test_it(): assert False")
     result = run(pytester)
     assert not github.exists()
-    assert annotations(result) == []
+    assert annotations(result.outlines) == []
 
 
 def test_a_summary_that_cannot_be_written_fails_nothing(recorded: Project, github: Path) -> None:
@@ -319,19 +359,18 @@ def test_a_summary_that_cannot_be_written_fails_nothing(recorded: Project, githu
     result.stdout.fnmatch_lines(["the job summary cannot be written: *"])
 
 
-@pytest.mark.parametrize("test", ["suite", "fixture"])
-def test_a_judge_gives_no_command_to_the_runner(project: Project, github: Path, test: str) -> None:
+def test_a_judge_gives_no_command_to_the_runner(project: Project, github: Path) -> None:
     evil = "NO\n::stop-commands::x\n  ::add-mask::pass\n##[error]owned"
     project.server.reply = lambda prompt: evil
     project.pytester.makepyfile(
         test_it="def test_it(judge):\n    text = judge.ask('Is 2 even?').text\n"
         "    print(text)\n    assert text == 'YES'\n"
     )
-    asked = "parity.suite.toml" if test == "suite" else "test_it.py"
-    result = project.run(asked, "--judge-mode", "record", "-rA", "-vv")
+    both = ("parity.suite.toml", "test_it.py")
+    result = project.run(*both, "--judge-mode", "record", "-rA", "-vv")
     shown = result.stdout.str()
     assert result.ret == 1
-    assert "stop-commands" in shown or test == "suite"
+    assert "stop-commands" in shown
     commands = [line for line in shown.splitlines() if line.lstrip().startswith("::")]
     assert [line for line in commands if not line.startswith("::error file=")] == []
     assert "##[" not in shown

@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from pytest_judgesense.errors import JudgesenseError
+from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.registry import Registry, extended, hooks_of
+from pytest_judgesense.trial import Design, Judgment, Trial, Verdict
 
 from .project import ChatServer, ids, no_traceback, run
 
@@ -95,6 +104,14 @@ def pooled(sheet: dict[str, Any], name: str) -> dict[str, Any]:
 # -- both together --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="plain", marks=pytest.mark.long),
+        pytest.param(("-n", "0"), id="n0", marks=pytest.mark.long),
+        pytest.param(("-n", "2"), id="n2"),
+    ],
+)
 def test_both_record_and_replay_the_same_on_any_number_of_workers(
     pytester: pytest.Pytester,
     folder: Path,
@@ -175,7 +192,8 @@ def test_a_provider_is_named_on_the_command_line_and_given_to_a_judge_object(
 def test_the_marker_fails_with_the_units_that_speak_against_it(
     pytester: pytest.Pytester, rule: Path
 ) -> None:
-    result = run(pytester, "-p", "minimal_pairs", "test_grammar.py", "--judge-mode", "live")
+    args = ("-p", "minimal_pairs", "test_grammar.py", "--strict-markers", "--judge-mode", "live")
+    result = run(pytester, *args)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
@@ -202,18 +220,14 @@ def test_a_command_for_its_page_is_not_shown_for_it_has_none(
         assert "judgesense explain" not in report
 
 
-def test_its_marker_is_listed_strict_and_has_its_bounds(
-    pytester: pytest.Pytester, rule: Path
-) -> None:
+def test_its_marker_is_listed_and_has_its_bounds(pytester: pytest.Pytester, rule: Path) -> None:
     listed = run(pytester, "-p", "minimal_pairs", "--markers").stdout.str()
     assert "@pytest.mark.pair_accuracy_floor(bar, limit=, suite=" in listed
     assert "both sentences of a minimal pair are judged rightly" in listed
-    args = ("-p", "minimal_pairs", "test_grammar.py", "--strict-markers", "--judge-mode", "record")
-    run(pytester, *args).assert_outcomes(failed=1)
     assert "pair_accuracy" not in run(pytester, "--markers").stdout.str()
     test = rule / "test_grammar.py"
     test.write_text(test.read_text().replace("0.9", "1.5"))
-    wrong = run(pytester, *args)
+    wrong = run(pytester, "-p", "minimal_pairs", "test_grammar.py", "--judge-mode", "record")
     assert wrong.ret == pytest.ExitCode.USAGE_ERROR
     wrong.stderr.fnmatch_lines(["*expected: a number from 0 to 1, as in pair_accuracy_floor(*"])
 
@@ -239,7 +253,6 @@ def test_no_regression_compares_it_unit_by_unit(pytester: pytest.Pytester, rule:
     args = (*USE, "--judge-mode", "live")
     saved = run(pytester, *args, "--judge-save-baseline", "base.json")
     saved.assert_outcomes(passed=1, skipped=1)
-    run(pytester, *args, "--judge-baseline", "base.json").assert_outcomes(passed=2)
     judge = rule / "conftest.py"
     judge.write_text(judge.read_text().replace('"cats is", ', ""))
     worse = run(pytester, *args, "--judge-baseline", "base.json", "--judge-policy", "confident")
@@ -411,7 +424,25 @@ def _ill(folder: Path, code: str) -> tuple[str, ...]:
     return "-p", "ill", *USE, "--judge-mode", "live"
 
 
+def _registry(folder: Path, code: str) -> Registry:
+    """What the package, the plugin of the page and the ill-formed one give together."""
+    _ill(folder, code)
+    plugins = [
+        (name, SimpleNamespace(**runpy.run_path(str(folder / f"{name}.py"))))
+        for name in ("minimal_pairs", "ill")
+    ]
+    return extended(BUILT_IN, hooks_of(plugins))
+
+
 @pytest.mark.parametrize("what", [*AT_START, *AT_COLLECTION])
+def test_what_is_ill_formed_is_an_error_that_names_the_plugin(folder: Path, what: str) -> None:
+    code, message = (AT_START | AT_COLLECTION)[what]
+    with pytest.raises(JudgesenseError) as caught:
+        _registry(folder, code)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("what", ["no measure", "a hook that skips"])
 def test_what_is_ill_formed_ends_the_session_at_its_start_or_with_its_collection(
     pytester: pytest.Pytester, rule: Path, what: str
 ) -> None:
@@ -423,6 +454,23 @@ def test_what_is_ill_formed_ends_the_session_at_its_start_or_with_its_collection
 
 
 @pytest.mark.parametrize("what", AT_MEASURING)
+def test_what_goes_wrong_while_measuring_is_an_error_that_names_the_measure(
+    folder: Path, what: str
+) -> None:
+    code, message = AT_MEASURING[what]
+    registry = _registry(folder, code)
+    trial = Trial("grammar/i1/t1/ab/r1", "grammar", "i1", "i1", "t1")
+    cell = Cell(
+        *("rule", "grammar", Design(kind="paraphrase", labels=("YES", "NO"))),
+        (Judgment(trial, "rule", Verdict("YES"), reply="YES"),),
+        measures=registry.measures_on("paraphrase"),
+    )
+    with pytest.raises(JudgesenseError) as caught:
+        estimate_all(cell)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("what", ["an estimate that exits"])
 def test_what_goes_wrong_while_measuring_fails_the_check(
     pytester: pytest.Pytester, rule: Path, what: str
 ) -> None:
@@ -452,7 +500,7 @@ def test_evidence_that_fails_names_the_plugin_in_the_check_that_shows_it(
     no_traceback(result)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)])
 def test_what_goes_wrong_while_measuring_loses_no_judgment(
     pytester: pytest.Pytester, rule: Path, workers: tuple[str, ...]
 ) -> None:

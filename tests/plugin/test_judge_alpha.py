@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from .project import Project, even, no_traceback, parity_suite
+from .project import SPREAD_AT_NIGHT, Project, even, parity_suite
 
 REFUTED = ("--judge-policy", "refuted")
 ONE = "jss_floor = 0.73"
@@ -25,6 +25,11 @@ def drifted(prompt: str) -> str:
     """Wrong on all six numbers under the second wording."""
     right = even(prompt)
     return {"YES": "NO", "NO": "YES"}[right] if prompt.startswith("Tell") else right
+
+
+@pytest.fixture
+def project(recorded_once: Project) -> Project:
+    return recorded_once
 
 
 @pytest.fixture
@@ -46,6 +51,7 @@ def flat(result: pytest.RunResult) -> str:
     return re.sub(r"\s+", " ", result.stdout.str())
 
 
+@SPREAD_AT_NIGHT
 def test_a_bar_that_a_bound_lies_beyond_is_refuted(
     recorded: Project, workers: tuple[str, ...]
 ) -> None:
@@ -59,6 +65,7 @@ def test_a_bar_that_a_bound_lies_beyond_is_refuted(
     )
 
 
+@SPREAD_AT_NIGHT
 def test_of_three_bars_it_is_neither_refuted_nor_proven_and_fails_nothing(
     recorded: Project, workers: tuple[str, ...]
 ) -> None:
@@ -71,18 +78,15 @@ def test_of_three_bars_it_is_neither_refuted_nor_proven_and_fails_nothing(
     result.stdout.fnmatch_lines(
         ["mine  1 of 3 checks inconclusive, 18 replies", "  parity  OPEN   jss 6/18 *"]
     )
-    whole = recorded.run("parity.suite.toml", *REFUTED, *workers, "-vv")
-    whole.stdout.fnmatch_lines(
-        ["*>= 0.73 INCONCLUSIVE*", "*missed, and not refuted: the 98.33% bound is 0.755*"]
-    )
+    told = "missed, and not refuted: the 98.33% bound is 0.755"
+    assert told in " ".join(check(recorded, "jss")["warnings"])
 
 
-@pytest.mark.parametrize("chosen", [("-k", "jss_floor"), ("--lf",)])
-def test_what_is_deselected_counts_all_the_same(recorded: Project, chosen: tuple[str, ...]) -> None:
+def test_what_is_deselected_counts_all_the_same(recorded: Project) -> None:
     parity_suite(recorded.path, checks=THREE)
     # So that --lf has one to run again.
     recorded.run("parity.suite.toml", "-k", "jss_floor").assert_outcomes(failed=1, deselected=2)
-    result = recorded.run("parity.suite.toml", *REFUTED, *chosen, "--judge-datasheet", "x.json")
+    result = recorded.run("parity.suite.toml", *REFUTED, "--lf", "--judge-datasheet", "x.json")
     assert result.ret == 0
     assert check(recorded, "jss")["outcome"] == "inconclusive"
 
@@ -103,24 +107,13 @@ def test_markers_and_suite_files_are_one_family(recorded: Project) -> None:
     assert check(recorded, "jss")["outcome"] == "inconclusive"
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_alpha_may_be_chosen(recorded: Project, how: str, workers: tuple[str, ...]) -> None:
+@SPREAD_AT_NIGHT
+def test_alpha_may_be_chosen(recorded: Project, workers: tuple[str, ...]) -> None:
     # 0.15 for three bars leaves each 0.05: 0.611 again.
     parity_suite(recorded.path, checks=THREE)
-    arguments = ["--judge-alpha", "0.15"]
-    if how == "ini":
-        recorded.pytester.makeini("[pytest]\njudge_policy = refuted\njudge_alpha = 0.15\n")
-        arguments = []
-    result = recorded.run("parity.suite.toml", *(arguments and REFUTED), *arguments, *workers)
+    result = recorded.run("parity.suite.toml", *REFUTED, "--judge-alpha", "0.15", *workers)
     result.assert_outcomes(passed=2, failed=1)
     assert "even the 95.00% bound, 0.611, misses" in flat(result)
-
-
-def test_an_alpha_that_is_none_is_refused(recorded: Project) -> None:
-    result = recorded.run("parity.suite.toml", *REFUTED, "--judge-alpha", "0.5")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*--judge-alpha 0.5 is wrong; expected a number above 0 and *"])
-    no_traceback(result)
 
 
 def test_a_measurement_that_fails_counts_and_does_not_stop_the_others(recorded: Project) -> None:

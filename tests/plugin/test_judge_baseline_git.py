@@ -13,7 +13,7 @@ import pytest
 from tests.report.pages import Page
 from tests.repository import commit, git, repository
 
-from .project import WORDINGS, Project, even, no_traceback, parity_suite
+from .project import SPREAD_AT_NIGHT, WORDINGS, Project, even, no_traceback, parity_suite
 
 GATED = 'no_regression = ["jss", "agreement"]'
 NEW_WORDINGS = (WORDINGS[0], "Tell me quickly: {{number}}, even?", WORDINGS[2])
@@ -38,6 +38,11 @@ def worse(prompt: str) -> str:
 
 
 @pytest.fixture
+def project(recorded_once: Project) -> Project:
+    return recorded_once
+
+
+@pytest.fixture
 def committed(project: Project) -> Project:
     """A project whose recording of a perfect judge is committed."""
     parity_suite(project.path, checks=GATED)
@@ -55,11 +60,16 @@ def changed(project: Project) -> None:
     project.record()
 
 
-def test_a_worse_prompt_fails_and_the_prompt_is_what_changed(
+@SPREAD_AT_NIGHT
+def test_a_worse_prompt_fails_and_every_output_says_what_changed_and_on_which_items(
     committed: Project, workers: tuple[str, ...]
 ) -> None:
     changed(committed)
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *workers)
+    files = [part for form in ("md", "json", "html") for part in ("--judge-datasheet", f"x.{form}")]
+    result = committed.run(
+        *("parity.suite.toml", "--judge-baseline", "git:HEAD", "--junitxml", "x.xml"),
+        *(*files, *workers),
+    )
     result.assert_outcomes(failed=2)
     # Of each of 6 items two of three pairs flip: 6 of 18 agree.
     text = " ".join(result.stdout.str().split())
@@ -78,17 +88,6 @@ def test_a_worse_prompt_fails_and_the_prompt_is_what_changed(
     assert "endpoint changed" not in text
     assert "settings changed" not in text
     no_traceback(result)
-
-
-def test_every_output_says_what_changed_and_on_which_items(
-    committed: Project, workers: tuple[str, ...]
-) -> None:
-    changed(committed)
-    files = [part for form in ("md", "json", "html") for part in ("--judge-datasheet", f"x.{form}")]
-    committed.run(
-        *("parity.suite.toml", "--judge-baseline", "git:HEAD", "--junitxml", "x.xml"),
-        *(*files, *workers),
-    )
     summary = "the prompt changed (2 lines, in 6 of 18 trials)"
     diff = ["- Tell whether {{number}} is an even number.", "+ Tell me quickly: {{number}}, even?"]
     texts = {name: (committed.path / f"x.{name}").read_text("utf-8") for name in ("md", "html")}
@@ -146,42 +145,31 @@ def test_every_output_says_what_changed_and_on_which_items(
     assert noted == [summary] * 2
 
 
-def test_the_same_judge_recorded_again_is_compared_and_nothing_differs(committed: Project) -> None:
-    committed.cassette.unlink()
-    committed.record()
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", "-vv")
-    result.assert_outcomes(passed=2)
-
-
-@pytest.mark.parametrize("quiet", [(), ("-q",)])
+@SPREAD_AT_NIGHT
 def test_what_changed_is_said_where_nothing_is_worse(
-    committed: Project, quiet: tuple[str, ...], workers: tuple[str, ...]
+    committed: Project, workers: tuple[str, ...]
 ) -> None:
     pyproject = committed.path / "pyproject.toml"
     pyproject.write_text(pyproject.read_text().replace('"m-1"', '"m-2"'))
     committed.cassette.unlink()
     committed.record()
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *quiet, *workers)
+    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", *workers)
     result.assert_outcomes(passed=2)
     text = " ".join(result.stdout.str().split())
     assert "mine, parity since HEAD: undecided in" in text
     assert "; the model changed: model m-1 -> m-2" in text
     assert text.count("since HEAD") == 1
+    assert "the prompt changed" not in text
 
 
-def test_a_changed_model_is_what_changed_and_nothing_else(committed: Project) -> None:
-    pyproject = committed.path / "pyproject.toml"
-    pyproject.write_text(pyproject.read_text().replace('"m-1"', '"m-2"'))
-    committed.server.reply = lambda _: "YES"
-    committed.cassette.unlink()
-    committed.record()
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
-    text = " ".join(result.stdout.str().split())
-    assert "the model changed: model m-1 -> m-2" in text
-    assert "the prompt changed" not in result.stdout.str()
-
-
-@pytest.mark.parametrize("kind", ["a tag", "a worktree", "a submodule"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("a tag", marks=pytest.mark.long),
+        "a worktree",
+        pytest.param("a submodule", marks=pytest.mark.long),
+    ],
+)
 def test_the_figures_are_the_same_in_any_checkout(
     committed: Project, tmp_path_factory: pytest.TempPathFactory, kind: str
 ) -> None:
@@ -219,6 +207,7 @@ def function_judge(project: Project) -> str:
     return table
 
 
+@pytest.mark.long
 def test_a_recording_of_a_function_without_its_returns_is_one_error(project: Project) -> None:
     """As an earlier version wrote it."""
     function_judge(project)
@@ -235,6 +224,7 @@ def test_a_recording_of_a_function_without_its_returns_is_one_error(project: Pro
     no_traceback(result)
 
 
+@pytest.mark.long
 def test_the_code_of_that_time_is_needed_by_nobody(project: Project) -> None:
     """A function of a module that is gone: its returns are in the recording."""
     table = function_judge(project)
@@ -253,6 +243,7 @@ def test_the_code_of_that_time_is_needed_by_nobody(project: Project) -> None:
     assert "the prompt changed (2 lines, in 6 of 18 trials)" in text
 
 
+@SPREAD_AT_NIGHT
 def test_without_a_baseline_nothing_is_compared(
     committed: Project, workers: tuple[str, ...]
 ) -> None:
@@ -296,47 +287,6 @@ def test_what_was_not_there_yet_is_one_line(committed: Project) -> None:
     text = (committed.path / "x.html").read_text("utf-8")
     assert "HEAD^ is not there: HEAD has no parent" in text
     assert 'data-before="0"' in text
-    (committed.path / ".gitignore").write_text("cassettes/\n")
-    git(committed.path, "rm", "-rq", "--cached", "cassettes")
-    commit(committed.path, "no recording")
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD", "-rs", *page)
-    result.assert_outcomes(skipped=2)
-    assert 'data-before="0"' in (committed.path / "x.html").read_text("utf-8")
-    result.stdout.fnmatch_lines(["SKIPPED*judge mine on suite parity was not recorded at HEAD*"])
-
-
-def test_a_suite_and_a_judge_that_are_new_are_one_line_each(committed: Project) -> None:
-    new = parity_suite(committed.path / "new", name="new", checks=GATED)
-    committed.run(new, "--judge-mode", "record")
-    of_suite = committed.run(new, "--judge-baseline", "git:HEAD", "-rs")
-    of_suite.assert_outcomes(skipped=2)
-    assert of_suite.ret == pytest.ExitCode.OK
-    of_suite.stdout.fnmatch_lines(["SKIPPED*not compared: suite new was not there at HEAD"])
-    told = "--judge-baseline git:HEAD: not compared: suite new was not there at HEAD"
-    assert told in of_suite.outlines
-    shutil.rmtree(new.parent)
-    table = (committed.path / "pyproject.toml").read_text()
-    committed.declare(name="other")
-    with (committed.path / "pyproject.toml").open("a") as file:
-        file.write(table)
-    committed.record()
-    of_judge = committed.run(
-        "parity.suite.toml", "--judge-baseline", "git:HEAD", "--judge-name", "other", "-rs"
-    )
-    of_judge.assert_outcomes(skipped=2)
-    assert of_judge.ret == pytest.ExitCode.OK
-    of_judge.stdout.fnmatch_lines(["SKIPPED*judge other on suite parity was not recorded at HEAD*"])
-
-
-def test_one_judge_there_and_one_here_are_compared_whatever_their_names(
-    committed: Project,
-) -> None:
-    changed(committed)
-    committed.declare(name="other")
-    committed.record()
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
-    result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["*worse than HEAD: agreement 1.00 to *"])
 
 
 def test_what_is_declared_no_more_fails_until_it_is_said_what_became_of_it(
@@ -361,8 +311,7 @@ def test_what_is_declared_no_more_fails_until_it_is_said_what_became_of_it(
 
 
 def test_what_is_declared_no_more_is_refused_where_no_check_compares(committed: Project) -> None:
-    other = parity_suite(committed.path / "other", name="other", checks="jss_floor = 0.1")
-    committed.run(other, "--judge-mode", "record")
+    parity_suite(committed.path / "other", name="other", checks="jss_floor = 0.1")
     commit(committed.path, "a second suite")
     (committed.path / "parity.suite.toml").unlink()
     result = committed.run("--judge-baseline", "git:HEAD")
@@ -396,10 +345,14 @@ def test_a_check_that_is_not_compared_is_outside_the_family(committed: Project) 
         "--judge-baseline",
         "git:HEAD",
         "-vv",
-        "--judge-datasheet",
-        "x.json",
+        "-rs",
+        *("--judge-datasheet", "x.json", "--judge-datasheet", "x.html"),
     )
     result.assert_outcomes(failed=2, skipped=2)
+    result.stdout.fnmatch_lines(["datasheet written: *x.html"])  # without judgments of then
+    reason = "not compared: suite new was not there at HEAD"
+    result.stdout.fnmatch_lines([f"SKIPPED*{reason}"])
+    assert f"--judge-baseline git:HEAD: {reason}" in result.outlines
     sheet = json.loads((committed.path / "x.json").read_text())
     explanations = [check["explanation"] for check in sheet["judges"][0]["checks"]]
     # Two quantities, and not four.
@@ -411,38 +364,6 @@ def test_no_revision_is_one_error_with_a_remedy(committed: Project) -> None:
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*there is no revision 'nothing'*", "*remedy:*"])
     no_traceback(result)
-
-
-def test_a_shallow_clone_is_one_error_that_says_how_to_fetch(
-    committed: Project, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """As actions/checkout leaves it."""
-    changed(committed)
-    commit(committed.path, "changed")
-    clone = tmp_path_factory.mktemp("clone") / "clone"
-    git(clone.parent, "clone", "-q", "--depth", "1", committed.path.as_uri(), str(clone))
-    shutil.rmtree(committed.path / ".git")
-    (clone / ".git").rename(committed.path / ".git")
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD^")
-    result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["*there is no revision 'HEAD^'*", "*fetch-depth: 0*"])
-    no_traceback(result)
-
-
-def test_without_git_there_is_one_error(
-    committed: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(committed.path))
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:HEAD")
-    result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["*there is no git on this machine*", "*remedy:*"])
-    no_traceback(result)
-
-
-def test_an_empty_name_is_a_usage_error(committed: Project) -> None:
-    result = committed.run("parity.suite.toml", "--judge-baseline", "git:")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*names no revision; expected git:REF*"])
 
 
 def test_early_stopping_is_not_hindered_by_what_is_not_compared(committed: Project) -> None:
@@ -501,6 +422,7 @@ def screen_of(result: pytest.RunResult) -> str:
     return " ".join((text.partition(" judge datasheet ")[2] or text).split())
 
 
+@SPREAD_AT_NIGHT
 def test_the_first_screen_counts_what_is_not_compared(
     committed: Project, workers: tuple[str, ...]
 ) -> None:
@@ -514,6 +436,14 @@ def test_the_first_screen_counts_what_is_not_compared(
     no_traceback(result)
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="plain", marks=pytest.mark.long),
+        pytest.param(("-n", "0"), id="n0", marks=pytest.mark.long),
+        pytest.param(("-n", "2"), id="n2"),
+    ],
+)
 def test_a_worker_with_another_check_hides_nothing_of_a_comparison(
     committed: Project, workers: tuple[str, ...]
 ) -> None:
@@ -530,6 +460,7 @@ def test_a_worker_with_another_check_hides_nothing_of_a_comparison(
     assert (screen.count("items are gone"), screen.count("looser than")) == (1, 1)
 
 
+@SPREAD_AT_NIGHT
 @pytest.mark.parametrize("brief", ["-q", "--no-summary"])
 def test_where_no_notice_says_it_the_line_on_the_baseline_counts_what_is_not_compared(
     committed: Project, brief: str, workers: tuple[str, ...]

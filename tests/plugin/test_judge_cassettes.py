@@ -12,12 +12,13 @@ from tests.shipped import CASSETTES, exchange_lines
 from .project import TRIALS, Project, run
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_recordings_are_written_to_and_replayed_from_the_folder(project: Project, how: str) -> None:
+@pytest.fixture
+def project(recorded_once: Project) -> Project:
+    return recorded_once
+
+
+def test_recordings_are_written_to_and_replayed_from_the_folder(project: Project) -> None:
     arguments = ["--judge-cassettes", "kept/tapes"]
-    if how == "ini":
-        project.pytester.makeini("[pytest]\njudge_cassettes = kept/tapes\n")
-        arguments = []
     project.record(*arguments)
     tape = project.path / "kept" / "tapes" / "mine" / "parity.jsonl"
     assert len(tape.read_text().splitlines()) == TRIALS
@@ -42,10 +43,10 @@ def test_an_own_recording_goes_before_the_shipped_one(pytester: pytest.Pytester)
     own = pytester.path / "cassettes" / "clean" / "coherence.jsonl"
     own.parent.mkdir(parents=True)
     own.write_text("")
-    result = run(pytester, *arguments)
+    result = run(pytester, *arguments, "-v")
     # What it lacks is computed, for the judge is in the process, and a notice counts it.
     result.assert_outcomes(passed=2)
-    assert "200 of 200" in " ".join(run(pytester, *arguments, "-v").stdout.str().split())
+    assert "200 of 200" in " ".join(result.stdout.str().split())
     own.unlink()
     shipped = " ".join(run(pytester, *arguments, "-v").stdout.str().split())
     assert "200 of 200" not in shipped

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from .project import BUILTIN, TRIALS, Project, flips_on_two, no_traceback, parity_suite, run
+from .project import BUILTIN, SPREAD_AT_NIGHT, TRIALS, RecordedOnce, flips_on_two, no_traceback, run
+
+FORMS = ("x.json", "x.jsonl", "x.html")
 
 
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the first of several equal sessions leaves its datasheet for the others."""
-    return tmp_path_factory.mktemp("datasheets") / "first.json"
+@pytest.fixture
+def project(recorded_once: RecordedOnce) -> RecordedOnce:
+    return recorded_once
 
 
-def test_the_json_has_the_same_bytes_under_any_workers_and_at_any_run(
-    pytester: pytest.Pytester, workers: tuple[str, ...], expected: Path
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.long), "2"])
+def test_all_files_have_the_same_bytes_under_any_workers(
+    pytester: pytest.Pytester, workers: str
 ) -> None:
-    for _ in range(1 if workers else 2):
-        run(pytester, *BUILTIN, *workers, "--judge-datasheet", "x.json").assert_outcomes(passed=3)
-        written = (pytester.path / "x.json").read_bytes()
-        (pytester.path / "x.json").unlink()
-        if not expected.exists():
-            expected.write_bytes(written)
-        assert written == expected.read_bytes()
+    written = []
+    options = [word for form in FORMS for word in ("--judge-datasheet", form)]
+    for spread in ((), ("-n", workers)):
+        result = run(pytester, *BUILTIN, *spread, *options, "--judge-save-baseline", "b.json")
+        result.assert_outcomes(passed=3)
+        written.append([(pytester.path / name).read_bytes() for name in (*FORMS, "b.json")])
+        for name in (*FORMS, "b.json"):
+            (pytester.path / name).unlink()
+    assert written[0] == written[1]
 
 
-def test_the_json_is_version_1_of_the_schema(project: Project) -> None:
+def read(project: RecordedOnce) -> pytest.RunResult:
+    """The datasheet and the log of a judge that flips once."""
     project.server.reply = flips_on_two
     project.record()
-    result = project.run("parity.suite.toml", "--judge-datasheet", "out/x.json")
-    result.assert_outcomes(passed=1)
+    forms = ("--judge-datasheet", "out/x.json", "--judge-datasheet", "y.jsonl")
+    return project.run_once("parity.suite.toml", *forms)
+
+
+def test_the_json_is_version_1_of_the_schema(project: RecordedOnce) -> None:
+    read(project).assert_outcomes(passed=1)
     sheet = json.loads((project.path / "out" / "x.json").read_text(encoding="utf-8"))
     assert list(sheet) == ["schema", "seed", "mode", "versions", "judges"]
     assert (sheet["schema"], sheet["seed"], sheet["mode"]) == (
@@ -68,13 +76,12 @@ def test_the_json_is_version_1_of_the_schema(project: Project) -> None:
     }
 
 
-def test_unparsed_replies_are_counted_and_bounded(project: Project) -> None:
+def test_unparsed_replies_are_counted_and_bounded(project: RecordedOnce) -> None:
     # One reply without a verdict, of item p3 under t1, touches 2 of the 3 pairs of that item.
     project.server.reply = lambda prompt: (
         "Well..." if prompt.startswith("Is 3 ") else flips_on_two(prompt)
     )
-    project.record()
-    project.run("parity.suite.toml", "--judge-datasheet", "x.json")
+    project.record("--judge-datasheet", "x.json")
     sheet = json.loads((project.path / "x.json").read_text(encoding="utf-8"))
     measures = sheet["judges"][0]["measures"]
     (jss,) = [m for m in measures if m["measure"] == "jss" and not m["condition"]]
@@ -88,10 +95,9 @@ def test_unparsed_replies_are_counted_and_bounded(project: Project) -> None:
     }
 
 
-def test_the_log_holds_every_judgment(project: Project) -> None:
-    project.record()
-    project.run("parity.suite.toml", "--judge-datasheet", "x.jsonl").assert_outcomes(passed=1)
-    lines = (project.path / "x.jsonl").read_text(encoding="utf-8").splitlines()
+def test_the_log_holds_every_judgment(project: RecordedOnce) -> None:
+    read(project)
+    lines = (project.path / "y.jsonl").read_text(encoding="utf-8").splitlines()
     log = [json.loads(line) for line in lines]
     assert len(log) == TRIALS
     first = log[0]
@@ -101,42 +107,19 @@ def test_the_log_holds_every_judgment(project: Project) -> None:
     assert first["usage"] == {"prompt_tokens": 10, "completion_tokens": 1}
 
 
-def test_the_log_is_the_same_under_two_workers(project: Project) -> None:
-    parity_suite(project.path, checks="jss_floor = 0.8\nagreement_floor = 0.8")
-    parity_suite(project.path, name="second")
-    project.record("second.suite.toml")
-    written = []
-    for workers in ((), ("-n", "2")):
-        result = project.run(
-            "parity.suite.toml", "second.suite.toml", *workers, "--judge-datasheet", "x.jsonl"
-        )
-        result.assert_outcomes(passed=3)
-        written.append((project.path / "x.jsonl").read_bytes())
-    assert written[0] == written[1]
-    assert len(written[0].splitlines()) == 2 * TRIALS
-
-
-def test_the_option_is_repeatable(project: Project) -> None:
-    project.record()
-    result = project.run(
-        "parity.suite.toml", "--judge-datasheet", "x.json", "--judge-datasheet", "y.jsonl"
-    )
+def test_the_option_is_repeatable_and_every_file_is_named(project: RecordedOnce) -> None:
+    result = read(project)
     for name in ("x.json", "y.jsonl"):
-        assert (project.path / name).exists()
         result.stdout.fnmatch_lines([f"datasheet written: *{name}"])
 
 
-def test_the_ini_twin_names_files_too(project: Project) -> None:
-    project.record()
-    project.pytester.makeini("[pytest]\njudge_datasheet = x.json y.jsonl\n")
-    project.run("parity.suite.toml").assert_outcomes(passed=1)
-    assert (project.path / "x.json").exists()
-    assert (project.path / "y.jsonl").exists()
-
-
-@pytest.mark.parametrize("count", [(), ("-n", "2")], ids=["plain", "n2"])
+@pytest.mark.parametrize(
+    "count",
+    [(), pytest.param(("-n", "2"), marks=pytest.mark.long)],
+    ids=["plain", "n2"],
+)
 def test_a_place_that_cannot_be_written_is_told_without_a_traceback(
-    project: Project, count: tuple[str, ...]
+    project: RecordedOnce, count: tuple[str, ...]
 ) -> None:
     project.record()
     (project.path / "x.json").mkdir()
@@ -148,17 +131,9 @@ def test_a_place_that_cannot_be_written_is_told_without_a_traceback(
     no_traceback(result)
 
 
-def test_a_datasheet_of_failing_checks_is_written(project: Project) -> None:
-    project.server.reply = lambda prompt: "YES"
-    project.record()
-    result = project.run("parity.suite.toml", "--judge-datasheet", "x.json")
-    result.assert_outcomes(failed=1)
-    sheet = json.loads((project.path / "x.json").read_text(encoding="utf-8"))
-    assert sheet["judges"][0]["checks"][0]["outcome"] == "fail"
-
-
+@SPREAD_AT_NIGHT
 def test_a_datasheet_of_nothing_is_not_written_and_that_is_said(
-    project: Project, workers: tuple[str, ...]
+    project: RecordedOnce, workers: tuple[str, ...]
 ) -> None:
     (project.path / "x.json").write_text("of another day")
     result = project.run("parity.suite.toml", "--judge-datasheet", "x.json", *workers)

@@ -1,8 +1,6 @@
-"""``--judge-datasheet x.html``: the page of a session, the same bytes however it was run."""
+"""``--judge-datasheet x.html``: the page of a session."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,8 @@ from tests.report.pages import Page
 from tests.suites.known import of_known_kinds
 
 from .project import (
-    BUILTIN,
     TRIALS,
-    Project,
+    RecordedOnce,
     even,
     flips_on_two,
     no_traceback,
@@ -22,27 +19,22 @@ from .project import (
 )
 
 
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the first of several equal sessions leaves its page for the others."""
-    return tmp_path_factory.mktemp("pages") / "first.html"
+@pytest.fixture
+def project(recorded_once: RecordedOnce) -> RecordedOnce:
+    return recorded_once
 
 
-def test_the_page_has_the_same_bytes_under_any_workers(
-    pytester: pytest.Pytester, workers: tuple[str, ...], expected: Path
-) -> None:
-    run(pytester, *BUILTIN, *workers, "--judge-datasheet", "x.html").assert_outcomes(passed=3)
-    written = (pytester.path / "x.html").read_bytes()
-    if not expected.exists():
-        expected.write_bytes(written)
-    assert written == expected.read_bytes()
-
-
-def test_the_page_holds_prompts_replies_and_flips(project: Project) -> None:
+def read(project: RecordedOnce) -> pytest.RunResult:
+    """The page of a judge that flips once."""
+    parity_suite(project.path, checks="jss_floor = 0.8\nagreement_floor = 1.0")
     project.server.reply = flips_on_two
     project.record()
-    result = project.run("parity.suite.toml", "--judge-datasheet", "out/x.html")
-    result.assert_outcomes(passed=1)
+    return project.run_once("parity.suite.toml", "--judge-datasheet", "out/x.html")
+
+
+def test_the_page_holds_prompts_replies_and_flips(project: RecordedOnce) -> None:
+    result = read(project)
+    result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["datasheet written: *x.html"])
     whole = Page((project.path / "out" / "x.html").read_text(encoding="utf-8"))
     found = whole.evidence
@@ -55,13 +47,9 @@ def test_the_page_holds_prompts_replies_and_flips(project: Project) -> None:
 
 
 def test_a_wrong_verdict_stands_with_its_question_its_reply_and_its_label(
-    project: Project,
+    project: RecordedOnce,
 ) -> None:
-    parity_suite(project.path, checks="agreement_floor = 1.0")
-    project.server.reply = flips_on_two
-    project.record()
-    result = project.run("parity.suite.toml", "--judge-datasheet", "x.html")
-    result.stdout.fnmatch_lines(
+    read(project).stdout.fnmatch_lines(
         [
             "replies that are not the label: 1",
             "  parity/p2/t2/ab/r1: NO (label YES)",
@@ -69,14 +57,14 @@ def test_a_wrong_verdict_stands_with_its_question_its_reply_and_its_label(
             "    replied: NO",
         ]
     )
-    text = (project.path / "x.html").read_text(encoding="utf-8")
+    text = (project.path / "out" / "x.html").read_text(encoding="utf-8")
     exhibit = text.partition('<div class="exhibit">')[2].partition("</details>")[0]
     assert '<span class="said">NO (label YES)</span>' in exhibit
     assert ">Tell whether 2 is an even number." in exhibit
     assert ">NO</pre>" in exhibit
 
 
-def test_the_baseline_stands_beside_it(project: Project) -> None:
+def test_the_baseline_stands_beside_it(project: RecordedOnce) -> None:
     project.record("--judge-save-baseline", "b.json")
     project.cassette.unlink()
     project.server.reply = lambda prompt: "NO" if prompt.startswith("Is 2 ") else even(prompt)
@@ -96,13 +84,12 @@ def test_the_baseline_stands_beside_it(project: Project) -> None:
 
 
 def test_prompts_on_the_page_hold_no_credential(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: RecordedOnce, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "sk-4f9a7c1e8b2d6035"
     monkeypatch.setenv("MY_API_KEY", secret)
     project.declare('api_key_env = "MY_API_KEY"\n' + f'system = "Answer. Key: {secret}"')
-    project.record()
-    project.run("parity.suite.toml", "--judge-datasheet", "x.html").assert_outcomes(passed=1)
+    project.record("--judge-datasheet", "x.html")
     text = (project.path / "x.html").read_text(encoding="utf-8")
     found = Page(text).evidence
     assert secret not in text
@@ -111,7 +98,7 @@ def test_prompts_on_the_page_hold_no_credential(
 
 
 def test_without_what_draws_it_one_line_says_what_to_install(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: RecordedOnce, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page, "find_spec", lambda name: None)
     project.record()
@@ -171,7 +158,7 @@ page.page_text = broken
 
 
 @pytest.mark.long
-def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None:
+def test_an_output_that_fails_costs_nothing_but_itself(project: RecordedOnce) -> None:
     project.record()
     project.pytester.makeconftest(BROKEN_PAGE)
     forms = ("html", "md", "json", "jsonl")
@@ -198,7 +185,7 @@ def test_an_output_that_fails_costs_nothing_but_itself(project: Project) -> None
 
 
 def test_what_the_terminal_cannot_show_costs_no_file(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: RecordedOnce, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pytest_judgesense.report import summary
 
@@ -213,11 +200,11 @@ def test_what_the_terminal_cannot_show_costs_no_file(
     assert (project.path / "x.json").stat().st_size
 
 
-def test_a_failed_output_leaves_the_exit_status_of_failed_tests(project: Project) -> None:
+def test_a_failed_output_leaves_the_exit_status_of_failed_tests(project: RecordedOnce) -> None:
     project.server.reply = lambda prompt: "YES"
-    project.record()
     project.pytester.makeconftest(BROKEN_PAGE)
-    result = project.run("parity.suite.toml", "--judge-datasheet", "x.html")
+    written = ("--judge-datasheet", "x.html")
+    result = project.run("parity.suite.toml", "--judge-mode", "record", *written)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.plugin.settings import settings_of
 
-from .project import Project, even, no_traceback
+from .project import Project, RecordedOnce, configured, even, no_traceback
 
 CLUSTERS, WORDINGS = 24, 3
 EARLY = "--judge-early-stop"
@@ -25,7 +26,12 @@ RECORD = ("parity.suite.toml", "--judge-mode", "record")
 
 
 @pytest.fixture
-def long(project: Project) -> Project:
+def project(recorded_once: RecordedOnce) -> RecordedOnce:
+    return recorded_once
+
+
+@pytest.fixture
+def long(project: RecordedOnce) -> RecordedOnce:
     """The project with 24 numbers."""
     write_numbers(project, CLUSTERS)
     return project
@@ -62,13 +68,10 @@ def jss_of(sheet: bytes) -> dict[str, Any]:
     return dict(jss)
 
 
-@pytest.mark.parametrize("how", ["option", "ini", "suite"])
-def test_it_asks_whole_clusters_until_the_checks_are_decided(long: Project, how: str) -> None:
+@pytest.mark.parametrize("how", ["option", "suite"])
+def test_it_asks_whole_clusters_until_the_checks_are_decided(long: RecordedOnce, how: str) -> None:
     arguments = [EARLY]
-    if how == "ini":
-        long.pytester.makeini("[pytest]\njudge_early_stop = true\n")
-        arguments = []
-    elif how == "suite":
+    if how == "suite":
         text = long.suite.read_text().replace("[checks]", "[design]\nearly_stop = true\n[checks]")
         long.suite.write_text(text)
         arguments = []
@@ -86,13 +89,28 @@ def test_it_asks_whole_clusters_until_the_checks_are_decided(long: Project, how:
     result.stdout.fnmatch_lines([f"*stopped early: at look {row['look']} of {CLUSTERS}, after *"])
 
 
-def test_a_stopped_recording_gives_the_same_bytes_however_it_is_replayed(long: Project) -> None:
-    long.run(*RECORD, EARLY)
-    long.server.forget()
+def recorded_until_stopped(project: RecordedOnce) -> bytes:
+    """Record as far as the checks need; returns the note that says how far."""
+    project.run_once(*RECORD, EARLY)
+    project.server.forget()
+    return note_of(project).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("at_once", "spread"),
+    [
+        pytest.param("16", "0", marks=pytest.mark.long),
+        pytest.param("1", "2", marks=pytest.mark.long),
+        ("16", "2"),
+    ],
+)
+def test_a_stopped_recording_gives_the_same_bytes_however_it_is_replayed(
+    long: RecordedOnce, at_once: str, spread: str
+) -> None:
+    recorded_until_stopped(long)
     first = sheet_of(long, "first", EARLY)
-    for at_once, spread in (("16", "0"), ("1", "2"), ("16", "2")):
-        args = (EARLY, "--judge-concurrency", at_once, "-n", spread)
-        assert sheet_of(long, "again", *args) == first
+    args = (EARLY, "--judge-concurrency", at_once, "-n", spread)
+    assert sheet_of(long, "again", *args) == first
     # Nor does it need the option, and a seed that draws another order is not asked for one.
     assert sheet_of(long, "plain") == first
     assert row_of(sheet_of(long, "seed", EARLY, "--judge-seed", "5"))["seed"] == 0
@@ -120,14 +138,13 @@ def test_what_was_asked_beyond_the_look_is_kept_and_left_out(project: Project) -
     assert calls["completion_tokens"] == WORDINGS * (asked + 1)
     replayed = sheet_of(project, "y", EARLY, *seed)
     assert jss_of(replayed) == jss_of(sheet)
-    assert sheet_of(project, "z", *seed) == replayed
     (judge,) = json.loads(replayed)["judges"]
     assert judge["calls"]["replayed"] == WORDINGS * asked
     project.run(*RECORD)
     assert len(project.server.asked) == 40 * WORDINGS
 
 
-def test_what_is_asked_depends_on_nobody_s_haste(long: Project) -> None:
+def test_what_is_asked_depends_on_nobody_s_haste(long: RecordedOnce) -> None:
     """One call at a time, and sixteen of which some take longer, ask and stop alike."""
     notes, asked = [], []
     for at_once in ("1", "16"):
@@ -142,35 +159,34 @@ def test_what_is_asked_depends_on_nobody_s_haste(long: Project) -> None:
     assert asked[0] == asked[1]
 
 
-def test_workers_ask_no_more_than_one_process(long: Project) -> None:
+def test_workers_ask_no_more_than_one_process(long: RecordedOnce) -> None:
     long.run(*RECORD, EARLY, "-n", "2")
     shared = note_of(long).read_bytes(), len(long.server.asked)
     long.cassette.unlink()
-    long.server.forget()
-    long.run(*RECORD, EARLY)
-    assert shared == (note_of(long).read_bytes(), len(long.server.asked))
+    note_of(long).unlink()
+    assert shared == (recorded_until_stopped(long), len(long.lines()))
 
 
-def test_recording_on_asks_the_rest_and_nothing_twice(long: Project) -> None:
-    long.run(*RECORD, EARLY)
-    assert note_of(long).is_file()
-    before = len(long.server.asked)
+def test_recording_on_asks_the_rest_and_nothing_twice(long: RecordedOnce) -> None:
+    recorded_until_stopped(long)
+    before = long.lines()
     result = long.run(*RECORD)
     result.assert_outcomes(passed=1)
-    assert len(long.server.asked) == CLUSTERS * WORDINGS
-    assert before < CLUSTERS * WORDINGS
-    assert len(set(long.server.prompts)) == CLUSTERS * WORDINGS
+    assert 0 < len(before) < CLUSTERS * WORDINGS
+    assert len(set(long.server.prompts)) == len(long.server.asked)
+    assert len(long.server.asked) == CLUSTERS * WORDINGS - len(before)
+    assert set(before) < set(long.lines())
     assert not note_of(long).exists()
     # The whole recording says what one says that was made at once.
     whole = sheet_of(long, "whole")
     assert jss_of(whole)["n"] == CLUSTERS * WORDINGS
     assert b"early" not in whole
     # With the option it stops where it stopped while it was recorded.
-    assert row_of(sheet_of(long, "again", EARLY))["look"] * WORDINGS == before
+    assert row_of(sheet_of(long, "again", EARLY))["look"] * WORDINGS == len(before)
 
 
-def test_the_interval_of_a_stopped_run_is_adjusted(long: Project) -> None:
-    long.run(*RECORD, EARLY)
+def test_the_interval_of_a_stopped_run_is_adjusted(long: RecordedOnce) -> None:
+    recorded_until_stopped(long)
     early = jss_of(sheet_of(long, "early"))
     note_of(long).unlink()
     rows = [json.loads(line)["trial"].split("/")[1] for line in long.lines()]
@@ -188,7 +204,7 @@ def test_the_interval_of_a_stopped_run_is_adjusted(long: Project) -> None:
 
 
 def test_a_report_of_its_log_says_that_intervals_are_not_adjusted(
-    long: Project, capsys: pytest.CaptureFixture[str]
+    long: RecordedOnce, capsys: pytest.CaptureFixture[str]
 ) -> None:
     long.run(*RECORD, EARLY, "--judge-datasheet", "early.jsonl")
     lines = (long.path / "early.jsonl").read_text().splitlines()
@@ -202,17 +218,16 @@ def test_a_report_of_its_log_says_that_intervals_are_not_adjusted(
     )
 
 
-def test_a_check_that_was_not_decided_says_so(long: Project) -> None:
+def test_a_check_that_was_not_decided_says_so(long: RecordedOnce) -> None:
     """Between the floor of .8 and one of .99 lie more clusters than were asked."""
-    long.run(*RECORD, EARLY)
+    recorded_until_stopped(long)
     long.suite.write_text(long.suite.read_text().replace("jss_floor = 0.8", "jss_floor = 0.99"))
     result = long.run("parity.suite.toml")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*inconclusive*", "*stopped early, before this was decided*"])
-    long.run(*RECORD).assert_outcomes(passed=1)
 
 
-def test_it_comes_to_the_end_for_what_only_all_clusters_decide(long: Project) -> None:
+def test_it_comes_to_the_end_for_what_only_all_clusters_decide(long: RecordedOnce) -> None:
     """Kappa is no mean: no bet on it, and the datasheet says what kept it."""
     text = long.suite.read_text().replace("jss_floor = 0.8", "jss_floor = 0.8\nkappa_floor = 0.5")
     long.suite.write_text(text)
@@ -222,7 +237,7 @@ def test_it_comes_to_the_end_for_what_only_all_clusters_decide(long: Project) ->
     result.stdout.fnmatch_lines(["*parity was asked completely: kappa_floor[[]0.5] needed it*"])
 
 
-def test_under_confident_it_stops_at_one_of_four_looks(long: Project) -> None:
+def test_under_confident_it_stops_at_one_of_four_looks(long: RecordedOnce) -> None:
     """A judge who flips on every second wording misses .95 by so much that three quarters tell."""
     long.suite.write_text(long.suite.read_text().replace("jss_floor = 0.8", "jss_floor = 0.95"))
     long.server.reply = lambda text: "NO" if text.startswith("Tell") else even(text)
@@ -233,16 +248,15 @@ def test_under_confident_it_stops_at_one_of_four_looks(long: Project) -> None:
     assert len(long.server.asked) == WORDINGS * 6 * row["look"] < WORDINGS * CLUSTERS
 
 
-def test_refuted_is_refused(long: Project) -> None:
-    result = long.run(*RECORD, EARLY, "--judge-policy", "refuted")
-    result.stderr.fnmatch_lines(
-        ["*--judge-early-stop has no meaning under --judge-policy refuted*"]
-    )
-    assert long.server.asked == []
+def test_refuted_is_refused(pytester: pytest.Pytester) -> None:
+    config = configured(pytester, EARLY, "--judge-policy", "refuted")
+    refused = "--judge-early-stop has no meaning under --judge-policy refuted"
+    with pytest.raises(pytest.UsageError, match=refused):
+        settings_of(config)
 
 
-def test_a_note_that_was_edited_is_refused_with_a_remedy(long: Project) -> None:
-    long.run(*RECORD, EARLY)
+def test_a_note_that_was_edited_is_refused_with_a_remedy(long: RecordedOnce) -> None:
+    recorded_until_stopped(long)
     note_of(long).write_text('{"policy": "estimate"}')
     result = long.run("parity.suite.toml")
     result.assert_outcomes(failed=1)
@@ -250,23 +264,18 @@ def test_a_note_that_was_edited_is_refused_with_a_remedy(long: Project) -> None:
     no_traceback(result)
 
 
-def test_what_live_mode_keeps_is_kept_with_its_stop(long: Project) -> None:
+def test_what_live_mode_keeps_is_kept_with_its_stop(long: RecordedOnce) -> None:
     args = ("--judge-mode", "live", "--judge-save-live", "cassettes")
     long.run("parity.suite.toml", EARLY, *args).assert_outcomes(passed=1)
     long.run("parity.suite.toml").assert_outcomes(passed=1)
     assert note_of(long).is_file()
 
 
-def stopped(project: Project) -> bytes:
-    project.run(*RECORD, EARLY)
-    return note_of(project).read_bytes()
-
-
-@pytest.mark.parametrize("how", ["record", "shards"])
+@pytest.mark.parametrize("how", ["record", pytest.param("shards", marks=pytest.mark.long)])
 def test_the_note_goes_whatever_completes_the_recording(
-    long: Project, how: str, monkeypatch: pytest.MonkeyPatch
+    long: RecordedOnce, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped(long)
+    recorded_until_stopped(long)
     if how == "record":
         monkeypatch.chdir(long.path)
         assert main(["record", "parity.suite.toml", "--judge-name", "mine"]) == 0
@@ -283,9 +292,9 @@ def test_the_note_goes_whatever_completes_the_recording(
 
 
 def test_a_stopped_recording_is_joined_with_others(
-    long: Project, monkeypatch: pytest.MonkeyPatch
+    long: RecordedOnce, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    note = stopped(long)
+    note = recorded_until_stopped(long)
     monkeypatch.chdir(long.path)
     (long.path / "other" / "mine").mkdir(parents=True)
     assert main(["recordings", "join", "cassettes", "other", "-o", "joined"]) == 0
@@ -300,9 +309,9 @@ def test_a_stopped_recording_is_joined_with_others(
 
 
 def test_power_says_that_a_recording_was_stopped(
-    long: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    long: RecordedOnce, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stopped(long)
+    recorded_until_stopped(long)
     monkeypatch.chdir(long.path)
     assert main(["plan", "parity.suite.toml", "--judge-name", "mine"]) == 0
     assert "parity stopped early: at look " in " ".join(capsys.readouterr().out.split())

@@ -8,16 +8,25 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.datasheets.live_sessions import (
-    JudgeTotals,
     LiveSession,
     append_session,
     read_history,
 )
+from pytest_judgesense.plugin.settings import settings_of
 from pytest_judgesense.report.datasheet_file import datasheet_from, datasheet_json
 
-from .project import Project, no_traceback, parity_suite, run
+from .project import (
+    SPREAD_AT_NIGHT,
+    Project,
+    RecordedOnce,
+    configured,
+    no_traceback,
+    parity_suite,
+    run,
+)
 
 CHECKS = 'no_drift = ["agreement", {measure = "jss", sessions = "alike"}]'
+LIVE = ("--judge-mode", "live", "--judge-history", "h.jsonl")
 
 
 def always_wrong(prompt: str) -> str:
@@ -26,7 +35,12 @@ def always_wrong(prompt: str) -> str:
 
 
 @pytest.fixture
-def followed(project: Project) -> Project:
+def project(recorded_once: RecordedOnce) -> RecordedOnce:
+    return recorded_once
+
+
+@pytest.fixture
+def followed(project: RecordedOnce) -> RecordedOnce:
     """A project whose checks follow its judge over live sessions."""
     parity_suite(project.path, checks=CHECKS)
     return project
@@ -34,25 +48,37 @@ def followed(project: Project) -> Project:
 
 def night(project: Project, *args: str | Path) -> pytest.RunResult:
     """A session that asks live and is kept in ``h.jsonl``."""
-    live = ("--judge-mode", "live", "--judge-history", "h.jsonl")
-    return project.run("parity.suite.toml", *live, *args)
+    return project.run("parity.suite.toml", *LIVE, *args)
+
+
+def first_night(project: RecordedOnce) -> None:
+    """The history of one session of a perfect judge."""
+    project.run_once("parity.suite.toml", *LIVE)
 
 
 def kept(project: Project) -> tuple[LiveSession, ...]:
     return read_history(project.path / "h.jsonl").sessions
 
 
-def repeat_first(project: Project, times: int) -> JudgeTotals:
-    """Let the history have the first session again, so often, on days before it."""
-    (first,) = kept(project)
-    for number in range(times):
-        again = {"session": f"s{number}", "began_at": f"2026-01-{1 + number:02}T02:00:00+00:00"}
-        append_session(project.path / "h.jsonl", first.model_copy(update=again))
-    return first.measured[0]
+def repeat_last(project: Project, times: int, *, earlier: bool) -> None:
+    """Let the history have its last session again, so often: on earlier days, or on the same."""
+    last = kept(project)[-1]
+    for number in range(1, 1 + times):
+        began_at = f"2026-01-{number:02}T02:00:00+00:00" if earlier else last.began_at
+        again = {"session": f"{last.session}-{number}", "began_at": began_at}
+        append_session(project.path / "h.jsonl", last.model_copy(update=again))
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="plain", marks=pytest.mark.long),
+        pytest.param(("-n", "0"), id="n0", marks=pytest.mark.long),
+        pytest.param(("-n", "2"), id="n2"),
+    ],
+)
 def test_a_live_session_appends_one_line_under_any_workers(
-    followed: Project, workers: tuple[str, ...]
+    followed: RecordedOnce, workers: tuple[str, ...]
 ) -> None:
     result = night(followed, *workers)
     result.assert_outcomes(passed=2)
@@ -70,19 +96,19 @@ def test_a_live_session_appends_one_line_under_any_workers(
     assert (by_name["jss"].direction, by_name["flip_rate"].direction) == ("higher", "lower")
     # A kappa is no mean of units; which slot wins has no direction.
     assert not by_name.keys() & {"kappa", "side_bias", "first_slot_rate"}
-    night(followed, *workers)
-    assert len(kept(followed)) == 2
 
 
+@SPREAD_AT_NIGHT
 def test_a_judge_that_became_worse_fails_and_says_since_when(
-    followed: Project, workers: tuple[str, ...]
+    followed: RecordedOnce, workers: tuple[str, ...]
 ) -> None:
-    night(followed)
-    repeat_first(followed, 20)
+    first_night(followed)
+    repeat_last(followed, 20, earlier=True)
     followed.server.reply, followed.server.model = always_wrong, "served-2"
     # Ranks confirm four sessions of 25: 1 / comb(25, 4) = 1/12650 is below .0002.
-    for _ in range(3):
-        night(followed)
+    night(followed)
+    assert len(kept(followed)) == 22
+    repeat_last(followed, 2, earlier=False)
     sheet = followed.path / "x.json"
     result = night(followed, *workers, "--judge-datasheet", sheet)
     # All six numbers get one answer under every wording: no pair flips, agreement is .5.
@@ -112,13 +138,13 @@ def test_a_judge_that_became_worse_fails_and_says_since_when(
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        ((), "--judge-mode replay"),
-        (("--judge-mode", "record"), "--judge-mode record"),
+        pytest.param((), "--judge-mode replay", marks=pytest.mark.long),
+        pytest.param(("--judge-mode", "record"), "--judge-mode record", marks=pytest.mark.long),
         (("--judge-mode", "live", "--judge-verify", "2"), "--judge-verify, which replays"),
     ],
 )
 def test_what_is_not_asked_afresh_is_not_appended_and_it_is_said(
-    followed: Project, args: tuple[str, ...], reason: str
+    followed: RecordedOnce, args: tuple[str, ...], reason: str
 ) -> None:
     followed.record()
     result = followed.run("parity.suite.toml", "--judge-history", "h.jsonl", "-rs", *args)
@@ -130,7 +156,7 @@ def test_what_is_not_asked_afresh_is_not_appended_and_it_is_said(
 
 
 def test_without_a_history_the_check_is_skipped_and_the_datasheet_says_why(
-    followed: Project,
+    followed: RecordedOnce,
 ) -> None:
     result = followed.run(
         "parity.suite.toml", "--judge-mode", "live", "-rs", "--judge-datasheet", "x.json"
@@ -142,10 +168,11 @@ def test_without_a_history_the_check_is_skipped_and_the_datasheet_says_why(
     assert reasons == {"--judge-history FILE keeps the sessions that it is about"}
 
 
+@SPREAD_AT_NIGHT
 def test_a_broken_history_ends_the_session_before_anybody_is_asked(
-    followed: Project, workers: tuple[str, ...]
+    followed: RecordedOnce, workers: tuple[str, ...]
 ) -> None:
-    night(followed)
+    first_night(followed)
     file = followed.path / "h.jsonl"
     file.write_text(file.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
     before = file.read_bytes()
@@ -158,40 +185,29 @@ def test_a_broken_history_ends_the_session_before_anybody_is_asked(
     assert file.read_bytes() == before
 
 
-def test_the_ini_twin_names_the_file(followed: Project) -> None:
-    (followed.path / "pytest.ini").write_text("[pytest]\njudge_history = nightly.jsonl\n")
-    followed.run("parity.suite.toml", "--judge-mode", "live")
-    assert len(read_history(followed.path / "nightly.jsonl").sessions) == 1
-
-
-def test_a_marker_follows_a_measure_under_a_condition_as_well(followed: Project) -> None:
+def test_a_marker_follows_a_measure_under_a_condition_as_well(followed: RecordedOnce) -> None:
     (followed.path / "test_nightly.py").write_text(
         "import pytest\n"
         "@pytest.mark.no_drift('agreement', suite='parity.suite.toml')\n"
         "@pytest.mark.no_drift('jss', suite='parity.suite.toml', template_pair='t1~t2')\n"
         "def test_judge():\n    pass\n"
     )
-    live = ("--judge-mode", "live", "--judge-history", "h.jsonl")
-    run(followed.pytester, "test_nightly.py", *live).assert_outcomes(passed=1)
+    run(followed.pytester, "test_nightly.py", *LIVE).assert_outcomes(passed=1)
     (session,) = kept(followed)
     conditions = [totals.condition for totals in session.measured[0].measures]
     assert {"template_pair": "t1~t2"} in conditions
     assert len({str(condition) for condition in conditions}) == 2
 
 
-def test_a_measure_that_is_no_share_is_refused(followed: Project) -> None:
+def test_a_measure_that_is_no_share_is_refused(followed: RecordedOnce) -> None:
     parity_suite(followed.path, checks='no_drift = ["dark_current"]')
     result = night(followed)
     assert result.ret != 0
     result.stdout.fnmatch_lines(["*cannot follow dark_current on parity*"])
     no_traceback(result)
-    parity_suite(followed.path, checks='no_drift = [{measure = "jss", margin = 0.1}]')
-    result = night(followed)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    no_traceback(result)
 
 
-def test_a_stopped_suite_is_not_in_the_history(followed: Project) -> None:
+def test_a_stopped_suite_is_not_in_the_history(followed: RecordedOnce) -> None:
     parity_suite(followed.path, checks="agreement_floor = 0.1")
     result = night(followed, "--judge-early-stop")
     assert not (followed.path / "h.jsonl").exists()
@@ -200,29 +216,25 @@ def test_a_stopped_suite_is_not_in_the_history(followed: Project) -> None:
     )
 
 
-def test_questions_of_tests_are_no_session_of_a_history(followed: Project) -> None:
+def test_questions_of_tests_are_no_session_of_a_history(followed: RecordedOnce) -> None:
     (followed.path / "test_own.py").write_text(
         "def test_own(judge):\n    assert judge.ask('Is 2 even?').text == 'YES'\n"
     )
-    live = ("--judge-mode", "live", "--judge-history", "h.jsonl")
-    result = run(followed.pytester, "test_own.py", *live)
+    result = run(followed.pytester, "test_own.py", *LIVE)
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["nothing appended to the history *: no suite was measured"])
     assert not (followed.path / "h.jsonl").exists()
 
 
-def test_a_shard_is_no_session_of_a_history(followed: Project) -> None:
-    result = followed.run(
-        *("parity.suite.toml", "--judge-mode", "record", "--judge-shard", "1/2"),
-        *("--judge-history", "h.jsonl"),
-    )
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "there is nothing for --judge-history" in " ".join(result.stderr.str().split())
+def test_a_shard_is_no_session_of_a_history(pytester: pytest.Pytester) -> None:
+    words = ("--judge-mode", "record", "--judge-shard", "1/2", "--judge-history", "h.jsonl")
+    with pytest.raises(pytest.UsageError, match="there is nothing for --judge-history"):
+        settings_of(configured(pytester, *words))
 
 
-def test_no_drift_is_inconclusive_where_replies_are_missing(followed: Project) -> None:
-    night(followed)
-    repeat_first(followed, 6)
+def test_no_drift_is_inconclusive_where_replies_are_missing(followed: RecordedOnce) -> None:
+    first_night(followed)
+    repeat_last(followed, 6, earlier=True)
     followed.server.reply = lambda prompt: "perhaps" if " 2 " in prompt else "YES"
     result = night(followed)
     # A reply without a verdict is not the label, so that agreement has no missing ones.

@@ -5,18 +5,85 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
-from .project import TRIALS, Project, no_traceback, parity_suite, times_asked
+from pytest_judgesense.cassettes.locking import Recorder
+from pytest_judgesense.cassettes.opening import Mode
+from pytest_judgesense.errors import OldRecording
+from pytest_judgesense.plugin.cassette_files import Recordings
+from pytest_judgesense.plugin.settings import Settings, SharedState
 
+from .project import (
+    SPREAD_AT_NIGHT,
+    TRIALS,
+    RecordedOnce,
+    no_traceback,
+    parity_suite,
+    times_asked,
+)
+
+RECORD = ("parity.suite.toml", "--judge-mode", "record")
 THREE_CHECKS = "jss_floor = 0.8\nkappa_floor = 0.5\nagreement_floor = 0.5"
+
+
+@pytest.fixture
+def project(recorded_once: RecordedOnce) -> RecordedOnce:
+    return recorded_once
+
+
+STARTED = "2026-06-30T12:00:00+00:00"
+LAST_OF_MAY = "2026-05-31T12:00:00Z"  # 30 days before
+
+
+def recordings(limit: float | None = 30.0, mode: Mode = "replay") -> Recordings:
+    """Those of a session that has begun at `STARTED`, and shares nothing with others."""
+    here = Path("/project")
+    settings = Settings(here, here, here / "tapes", mode=mode, max_age=limit)
+    return Recordings(settings, SharedState(STARTED), Recorder("a session", 1, "pytest"), set())
+
+
+@pytest.mark.parametrize(
+    ("own", "oldest", "newest", "refused"),
+    [
+        (recordings(), LAST_OF_MAY, STARTED, None),
+        (recordings(), "2026-05-31T11:00:00Z", STARTED, "is 30.0 days old"),
+        (recordings(limit=0.5), "2026-06-30T00:00:00Z", STARTED, None),
+        (recordings(limit=0.5), "2026-06-29T23:00:00Z", STARTED, "--judge-max-age 0.5 is passed"),
+        (recordings(limit=0.0), STARTED, STARTED, None),
+        (recordings(limit=None), "2020-01-01T00:00:00Z", STARTED, None),
+        # What is asked afresh is never too old; what was completed is as old as its first answer.
+        (recordings(mode="live"), "2020-01-01T00:00:00Z", STARTED, None),
+        (recordings(mode="record"), "2026-05-21T12:00:00Z", STARTED, "is 40.0 days old"),
+        # Clocks may differ by a day.
+        (recordings(), LAST_OF_MAY, "2026-07-01T09:36:00Z", None),
+        (recordings(), LAST_OF_MAY, "2026-07-01T16:48:00Z", "is dated 1.2 days in the future"),
+        (recordings(limit=None), LAST_OF_MAY, "2027-07-01T16:48:00Z", None),
+    ],
+)
+def test_the_oldest_and_the_newest_answer_decide(
+    own: Recordings, oldest: str, newest: str, refused: str | None
+) -> None:
+    def look() -> None:
+        own.refuse_old((oldest, newest), Path("a.jsonl"), "judge 'mine'", "pytest x")
+
+    if refused is None:
+        look()
+        return
+    with pytest.raises(OldRecording, match=refused) as caught:
+        look()
+    assert caught.value.remedy.endswith(("--judge-save-live tapes", "--judge-save-live DIR"))
+
+
+def test_where_nothing_was_recorded_nothing_is_old() -> None:
+    recordings().refuse_old(None, None, "judge 'mine'", "pytest x")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("how", ["option", "ini"])
 def test_every_check_on_an_older_recording_fails_and_says_all_that_is_needed(
-    project: Project, workers: tuple[str, ...], how: str
+    project: RecordedOnce, workers: tuple[str, ...], how: str
 ) -> None:
     parity_suite(project.path, checks=THREE_CHECKS)
     project.record()
@@ -48,7 +115,7 @@ def test_every_check_on_an_older_recording_fails_and_says_all_that_is_needed(
     assert project.server.asked == []
 
 
-def test_a_recording_within_the_limit_passes(project: Project) -> None:
+def test_a_recording_within_the_limit_passes(project: RecordedOnce) -> None:
     project.record()
     project.age(29.5)
     result = project.run("parity.suite.toml", "--judge-max-age", "30")
@@ -56,15 +123,7 @@ def test_a_recording_within_the_limit_passes(project: Project) -> None:
     assert re.search(r"REPLAYED, recorded 20\d\d-\d\d-\d\d \((29|30) days ago\)", _flat(result))
 
 
-def test_the_oldest_answer_decides(project: Project) -> None:
-    project.record()
-    project.age(40, "parity/p4/t2/ab/r1")
-    result = project.run("parity.suite.toml", "--judge-max-age", "30")
-    result.assert_outcomes(failed=1)
-    assert "40.0 days old" in result.stdout.str()
-
-
-def test_an_old_answer_that_the_suite_does_not_use_says_nothing(project: Project) -> None:
+def test_an_old_answer_that_the_suite_does_not_use_says_nothing(project: RecordedOnce) -> None:
     project.record()
     lines = project.lines()
     other = lines[0].replace("parity/p1/t1/ab/r1", "parity/p99/t1/ab/r1")
@@ -73,10 +132,14 @@ def test_an_old_answer_that_the_suite_does_not_use_says_nothing(project: Project
     project.run("parity.suite.toml", "--judge-max-age", "30").assert_outcomes(passed=1)
 
 
-def test_the_command_that_is_told_records_it_anew(project: Project) -> None:
+def test_the_oldest_answer_decides_and_the_command_that_is_told_records_it_anew(
+    project: RecordedOnce,
+) -> None:
     project.record()
-    project.age(40)
+    project.age(40, "parity/p4/t2/ab/r1")
     result = project.run("parity.suite.toml", "--judge-max-age", "30")
+    result.assert_outcomes(failed=1)
+    assert "40.0 days old" in result.stdout.str()
     command = re.search(r"record it again: pytest (.*)", result.stdout.str())
     assert command
     project.run(*shlex.split(command[1])).assert_outcomes(passed=1)
@@ -84,16 +147,17 @@ def test_the_command_that_is_told_records_it_anew(project: Project) -> None:
     project.run("parity.suite.toml", "--judge-max-age", "30").assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("mode", ["record", "live"])
+@SPREAD_AT_NIGHT
+@pytest.mark.parametrize("mode", ["record", pytest.param("live", marks=pytest.mark.long)])
 def test_what_is_asked_in_this_session_is_never_too_old(
-    project: Project, workers: tuple[str, ...], mode: str
+    project: RecordedOnce, workers: tuple[str, ...], mode: str
 ) -> None:
     parity_suite(project.path, checks=THREE_CHECKS)
     limit = ("--judge-max-age", "0", "--judge-mode", mode)
     project.run("parity.suite.toml", *limit, *workers).assert_outcomes(passed=3)
 
 
-def test_live_does_not_mind_an_old_recording(project: Project) -> None:
+def test_live_does_not_mind_an_old_recording(project: RecordedOnce) -> None:
     project.record()
     project.age(40)
     limit = ("--judge-max-age", "30", "--judge-mode", "live")
@@ -103,7 +167,7 @@ def test_live_does_not_mind_an_old_recording(project: Project) -> None:
 
 
 def test_a_recording_that_was_only_completed_is_as_old_as_its_oldest_answer(
-    project: Project,
+    project: RecordedOnce,
 ) -> None:
     project.record()
     project.age(40)
@@ -115,7 +179,7 @@ def test_a_recording_that_was_only_completed_is_as_old_as_its_oldest_answer(
     assert len(project.server.asked) == 1
 
 
-def test_it_holds_for_what_a_test_asks_directly(project: Project) -> None:
+def test_it_holds_for_what_a_test_asks_directly(project: RecordedOnce) -> None:
     project.pytester.makepyfile(
         test_ask="def test_it(judge):\n    assert judge.ask('Is 2 even?').text == 'YES'\n"
     )
@@ -126,10 +190,9 @@ def test_it_holds_for_what_a_test_asks_directly(project: Project) -> None:
     result.assert_outcomes(errors=1)
     for said in ("40.0 days old", str(project.cassette), "record it again: pytest 'test_ask.py::"):
         assert said in result.stdout.str()
-    project.run("test_ask.py", "--judge-max-age", "41").assert_outcomes(passed=1)
 
 
-def test_the_file_is_the_same_on_any_day(project: Project) -> None:
+def test_the_file_is_the_same_on_any_day(project: RecordedOnce) -> None:
     # The age is told on the terminal only: whatever it is, the file holds the day of recording.
     project.record()
     project.age(3)
@@ -142,8 +205,9 @@ def test_the_file_is_the_same_on_any_day(project: Project) -> None:
     assert judge["judge"]["recorded"] == {"first": day, "last": day, "wall_clock_s": 0}
 
 
+@SPREAD_AT_NIGHT
 def test_a_model_that_changed_behind_its_alias_is_flagged(
-    project: Project, workers: tuple[str, ...]
+    project: RecordedOnce, workers: tuple[str, ...]
 ) -> None:
     project.server.model = "m-1-2026-01-01"
     project.record()
@@ -163,10 +227,9 @@ def test_a_model_that_changed_behind_its_alias_is_flagged(
     assert told in " ".join(judge["notices"])
 
 
-def test_an_alias_with_one_model_behind_it_is_shown_and_not_flagged(project: Project) -> None:
+def test_an_alias_with_one_model_behind_it_is_shown_and_not_flagged(project: RecordedOnce) -> None:
     project.server.model = "m-1-2026-01-01"
-    project.record()
-    shown = _flat(project.run("parity.suite.toml"))
+    shown = _flat(project.run_once(*RECORD))
     assert "served as m-1-2026-01-01" in shown
     assert "the model behind" not in shown
 
@@ -189,12 +252,11 @@ def pytest_judgesense_judges(config):
 """
 
 
-def test_of_a_python_judge_its_own_requests_are_read(project: Project) -> None:
+def test_of_a_python_judge_its_own_requests_are_read(project: RecordedOnce) -> None:
     project.pytester.makeconftest(PANEL_JUDGE.format(url=project.server.base_url))
     (project.path / "pyproject.toml").unlink()
     project.server.model = lambda body: f"{body['model']}-2026-01-01"
-    project.record()
-    shown = _flat(project.run("parity.suite.toml"))
+    shown = _flat(project.run(*RECORD))
     # Two models, each behind a name of its own: a panel and no change.
     assert "served as claude-y-2026-01-01, gpt-x-2026-01-01" in shown
     assert "the model behind" not in shown
@@ -202,46 +264,12 @@ def test_of_a_python_judge_its_own_requests_are_read(project: Project) -> None:
     kept = [line for line in project.lines() if "/p4/" not in line]
     project.cassette.write_text("".join(f"{line}\n" for line in kept))
     project.server.model = lambda body: body["model"].replace("gpt-x", "gpt-x-new")
-    project.record()
-    shown = _flat(project.run("parity.suite.toml"))
+    shown = _flat(project.run(*RECORD))
     assert (
         "the model behind gpt-x changed under this recording, its replies name gpt-x-2026-01-01 "
         "(15 replies) and gpt-x-new (3 replies)"
     ) in shown
 
 
-def test_suites_that_different_models_answered_are_flagged(project: Project) -> None:
-    parity_suite(project.path, name="other")
-    project.record()
-    project.server.model = "served-2"
-    project.run("other.suite.toml", "--judge-mode", "record").assert_outcomes(passed=1)
-    shown = _flat(project.run("."))
-    assert "answered by different models, other by served-2; parity by served-1" in shown
-
-
 def _flat(result: pytest.RunResult) -> str:
     return " ".join(result.stdout.str().split())
-
-
-@pytest.mark.parametrize(("days", "is_refused"), [(0.9, False), (1.2, True)])
-def test_an_answer_of_the_future_has_no_age(
-    project: Project, days: float, *, is_refused: bool
-) -> None:
-    project.record()
-    project.age(-days, "parity/p4/t2/ab/r1")
-    result = project.run("parity.suite.toml", "--judge-max-age", "30")
-    result.assert_outcomes(failed=int(is_refused), passed=int(not is_refused))
-    assert ("is dated 1.2 days in the future" in _flat(result)) == is_refused
-
-
-def test_a_question_that_is_dated_in_the_future_is_an_error_of_its_test(project: Project) -> None:
-    project.pytester.makepyfile(
-        test_ask="def test_it(judge):\n    assert judge.ask('Is 2 even?').text == 'YES'\n"
-    )
-    project.run("test_ask.py", "--judge-mode", "record").assert_outcomes(passed=1)
-    project.cassette = next((project.path / "cassettes" / "mine" / "tests").glob("*.jsonl"))
-    project.age(-2)
-    result = project.run("test_ask.py", "--judge-max-age", "30")
-    result.assert_outcomes(errors=1)
-    assert "is dated 2.0 days in the future" in _flat(result)
-    project.run("test_ask.py").assert_outcomes(passed=1)

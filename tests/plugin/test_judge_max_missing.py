@@ -6,12 +6,17 @@ import re
 
 import pytest
 
-from .project import Project, even
+from .project import SPREAD_AT_NIGHT, Project, even
 
 
 def silent_on_two(prompt: str) -> str:
     """Perfect, but without a verdict on the number 2 under the second wording: 1 of 18 calls."""
     return "Who knows." if prompt.startswith("Tell whether 2 ") else even(prompt)
+
+
+@pytest.fixture
+def project(recorded_once: Project) -> Project:
+    return recorded_once
 
 
 @pytest.fixture
@@ -31,13 +36,6 @@ def test_more_than_five_percent_missing_leave_a_floor_undecided(recorded: Projec
     assert "mine 1 of 1 check inconclusive, 18 replies (1 without a verdict)" in text
     assert "5.6% of the replies are missing; in the worst case it is 0.889" in text
     assert "at least 0.90 wanted; 1 reply missing: 0.89 to 1.00" in text
-    whole = recorded.run("parity.suite.toml", "-vv")
-    whole.stdout.fnmatch_lines(
-        [
-            "*jss_floor?0.9? of judge mine on parity: inconclusive*",
-            "*5.6% of the replies are missing; in the worst case it is 0.889*",
-        ]
-    )
 
 
 def test_no_share_frees_a_bar_that_the_worst_case_would_miss(recorded: Project) -> None:
@@ -62,12 +60,7 @@ def test_more_than_five_percent_missing_leave_open_what_has_no_worst_case(
     assert "5.6% of the replies are missing" in re.sub(r"\s+", " ", result.stdout.str())
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_the_share_may_be_chosen_by_the_option(of_kappa: Project, workers: str) -> None:
-    result = of_kappa.run("parity.suite.toml", "--judge-max-missing", "0.06", "-n", workers)
+@SPREAD_AT_NIGHT
+def test_the_share_may_be_chosen(of_kappa: Project, workers: tuple[str, ...]) -> None:
+    result = of_kappa.run("parity.suite.toml", "--judge-max-missing", "0.06", *workers)
     result.assert_outcomes(passed=1)
-
-
-def test_the_share_may_be_chosen_by_the_ini_file(of_kappa: Project) -> None:
-    of_kappa.pytester.makeini("[pytest]\njudge_max_missing = 0.06\n")
-    of_kappa.run("parity.suite.toml").assert_outcomes(passed=1)

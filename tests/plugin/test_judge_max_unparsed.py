@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from pytest_judgesense.plugin.settings import resolve
 from tests import processes
 
-from .project import Project, no_traceback, parity_suite
+from .project import SPREAD_AT_NIGHT, Project, no_traceback, parity_suite
 
 N = 200
 
@@ -30,6 +32,14 @@ def mute(project: Project) -> Project:
 RECORD = ("parity.suite.toml", "--judge-mode", "record")
 
 
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), id="plain", marks=pytest.mark.long),
+        pytest.param(("-n", "0"), id="n0", marks=pytest.mark.long),
+        pytest.param(("-n", "2"), id="n2"),
+    ],
+)
 def test_it_stops_after_twenty_and_shows_three_with_their_reasons(
     mute: Project, workers: tuple[str, ...]
 ) -> None:
@@ -50,6 +60,7 @@ def test_it_stops_after_twenty_and_shows_three_with_their_reasons(
     no_traceback(result)
 
 
+@SPREAD_AT_NIGHT
 def test_nothing_is_lost_and_nothing_is_asked_twice(
     mute: Project, workers: tuple[str, ...]
 ) -> None:
@@ -62,13 +73,9 @@ def test_nothing_is_lost_and_nothing_is_asked_twice(
     assert len(mute.server.asked) == N
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_it_takes_another_number(mute: Project, how: str, workers: tuple[str, ...]) -> None:
-    arguments = ["--judge-max-unparsed", "3"]
-    if how == "ini":
-        mute.pytester.makeini("[pytest]\njudge_max_unparsed = 3\n")
-        arguments = []
-    result = mute.run(*RECORD, *arguments, *workers)
+@SPREAD_AT_NIGHT
+def test_it_takes_another_number(mute: Project, workers: tuple[str, ...]) -> None:
+    result = mute.run(*RECORD, "--judge-max-unparsed", "3", *workers)
     assert len(mute.server.asked) == 3
     result.stdout.fnmatch_lines(
         ["*none of the first 3 replies states a verdict (--judge-max-unparsed 3): 197 of 200*"]
@@ -97,7 +104,10 @@ def test_one_that_can_be_read_is_enough_and_three_others_are_shown_at_the_end(
     assert "state no verdict, for instance" not in again
 
 
-@pytest.mark.parametrize("how", ["", "-q", "-n 2"])
+@pytest.mark.parametrize(
+    "how",
+    ["", *(pytest.param(how, marks=pytest.mark.long) for how in ("-q", "-n 2"))],
+)
 def test_long_replies_that_are_shown_keep_to_the_width_of_the_screen(
     mute: Project, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +128,7 @@ def test_a_call_that_fails_counts_for_neither(mute: Project) -> None:
     assert len(mute.server.asked) == 30 + 20
 
 
+@SPREAD_AT_NIGHT
 def test_calls_that_all_fail_are_not_made_for_all_trials(
     mute: Project, workers: tuple[str, ...]
 ) -> None:
@@ -199,7 +210,6 @@ def test_a_replay_stops_at_nothing(mute: Project) -> None:
     assert "none of the first" not in result.stdout.str()
 
 
-def test_a_number_that_is_none_is_a_usage_error(project: Project) -> None:
-    result = project.run("parity.suite.toml", "--judge-max-unparsed", "-1")
-    assert result.ret == 4
-    result.stderr.fnmatch_lines(["*--judge-max-unparsed -1 is wrong; expected a whole number*"])
+def test_a_number_that_is_none_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(pytest.UsageError, match="-1 is wrong; expected a whole number, at least 0"):
+        resolve({"judge-max-unparsed": "-1"}, tmp_path, tmp_path)

@@ -10,14 +10,19 @@ import pytest
 
 from .project import TRIALS, Project, no_traceback, parity_suite, times_asked
 
+DOORS = ("suite", "marker", "judge_check", "judge_datasheet")
+# What a suite file says of a recording, Python tests say too: in the gate, of one recording.
+BY_SUITE = pytest.mark.parametrize(
+    "arguments",
+    ["suite", *(pytest.param(door, marks=pytest.mark.long) for door in DOORS[1:])],
+    indirect=True,
+)
 FOUR_CHECKS = "jss_floor = 0.8\nflip_rate_bound = 0.2\nkappa_floor = 0.5\nagreement_floor = 0.5"
 
 
-def test_replay_is_the_default_and_reaches_the_endpoint_0_times(project: Project) -> None:
-    project.record()
-    result = project.run("parity.suite.toml")
-    result.assert_outcomes(passed=1)
-    assert project.server.asked == []
+@pytest.fixture
+def project(recorded_once: Project) -> Project:
+    return recorded_once
 
 
 def test_a_replay_needs_no_endpoint_at_all(project: Project) -> None:
@@ -30,12 +35,8 @@ def test_a_replay_needs_no_endpoint_at_all(project: Project) -> None:
     project.run("parity.suite.toml").assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("how", ["option", "ini"])
-def test_record_asks_every_trial_once_and_a_second_record_none(project: Project, how: str) -> None:
+def test_record_asks_every_trial_once_and_a_second_record_none(project: Project) -> None:
     arguments = ["--judge-mode", "record"]
-    if how == "ini":
-        project.pytester.makeini("[pytest]\njudge_mode = record\n")
-        arguments = []
     project.run("parity.suite.toml", *arguments).assert_outcomes(passed=1)
     assert times_asked(project.server.prompts) == {1: TRIALS}
     recorded = project.cassette.read_bytes()
@@ -44,13 +45,6 @@ def test_record_asks_every_trial_once_and_a_second_record_none(project: Project,
     project.run("parity.suite.toml", *arguments).assert_outcomes(passed=1)
     assert project.server.asked == []
     assert project.cassette.read_bytes() == recorded
-
-
-def test_the_option_wins_over_its_ini_twin(project: Project) -> None:
-    project.record()
-    project.pytester.makeini("[pytest]\njudge_mode = live\n")
-    project.run("parity.suite.toml", "--judge-mode", "replay").assert_outcomes(passed=1)
-    assert project.server.asked == []
 
 
 def test_record_asks_exactly_what_was_removed(project: Project) -> None:
@@ -69,7 +63,7 @@ def test_record_asks_exactly_what_was_removed(project: Project) -> None:
     ]
 
 
-@pytest.mark.parametrize("mode", ["record", "live"])
+@pytest.mark.parametrize("mode", ["record", pytest.param("live", marks=pytest.mark.long)])
 def test_two_workers_ask_every_trial_exactly_once(project: Project, mode: str) -> None:
     text = project.suite.read_text()
     project.suite.write_text(text.replace("jss_floor = 0.8", FOUR_CHECKS))
@@ -87,10 +81,9 @@ def test_live_asks_afresh_and_writes_nothing(project: Project) -> None:
     before = project.cassette.read_bytes()
     files = {path for path in project.path.rglob("*") if path.is_file()}
 
-    for _ in range(2):
-        result = project.run("parity.suite.toml", "--judge-mode", "live", "-p", "no:cacheprovider")
-        result.assert_outcomes(passed=1)
-    assert times_asked(project.server.prompts) == {2: TRIALS}
+    result = project.run("parity.suite.toml", "--judge-mode", "live", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1)
+    assert times_asked(project.server.prompts) == {1: TRIALS}
     assert project.cassette.read_bytes() == before
     assert {path for path in project.path.rglob("*") if path.is_file()} == files
 
@@ -98,7 +91,6 @@ def test_live_asks_afresh_and_writes_nothing(project: Project) -> None:
 def test_live_sees_a_judge_that_changed_since_it_was_recorded(project: Project) -> None:
     project.record()
     project.server.reply = lambda prompt: "YES"
-    project.run("parity.suite.toml").assert_outcomes(passed=1)
     result = project.run("parity.suite.toml", "--judge-mode", "live")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*degenerate*"])
@@ -126,7 +118,7 @@ def test_read(judge_datasheet):
 """
 
 
-@pytest.fixture(params=["suite", "marker", "judge_check", "judge_datasheet"])
+@pytest.fixture(params=DOORS)
 def arguments(request: pytest.FixtureRequest, project: Project) -> list[str]:
     """What to run: a suite file, or a Python test that measures on it."""
     if request.param == "suite":
@@ -144,6 +136,7 @@ def _says(result: pytest.RunResult, *texts: str | Path) -> None:
     no_traceback(result)
 
 
+@BY_SUITE
 def test_a_missing_cassette_names_file_trial_and_command(
     project: Project, arguments: list[str]
 ) -> None:
@@ -192,6 +185,7 @@ def test_a_preset_that_is_recorded_is_offered_and_not_taken_for_the_whole_suite(
     assert project.server.asked == []
 
 
+@BY_SUITE
 def test_a_changed_prompt_names_file_line_and_trial_and_shows_the_difference(
     project: Project, arguments: list[str]
 ) -> None:
@@ -219,6 +213,7 @@ def test_record_renews_what_a_changed_prompt_made_stale(project: Project) -> Non
     assert len(project.lines()) == TRIALS
 
 
+@BY_SUITE
 def test_a_truncated_cassette_names_file_line_and_remedy(
     project: Project, arguments: list[str]
 ) -> None:
@@ -243,16 +238,8 @@ def test_record_mends_a_truncated_cassette_and_asks_the_lost_trial_again(
     result.stdout.fnmatch_lines(["*notice: *"])
 
 
-@pytest.mark.parametrize("broken", [b"\xff\xfe{}", b'{"trial": "parity/p1', b"[1, 2]"])
-def test_an_undecodable_line_names_file_line_and_remedy(project: Project, broken: bytes) -> None:
-    project.record()
-    lines = project.cassette.read_bytes().split(b"\n")
-    lines[6] = broken
-    project.cassette.write_bytes(b"\n".join(lines))
-    _says(project.run("parity.suite.toml"), f"{project.cassette}:7: ", "restore the file")
-
-
-def test_an_undecodable_line_is_told_to_python_tests_too(
+@BY_SUITE
+def test_an_undecodable_line_names_file_line_and_remedy(
     project: Project, arguments: list[str]
 ) -> None:
     project.record()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -15,33 +14,13 @@ from .project import TRIALS, Project, flips_on_two, no_traceback, parity_suite
 GATED = 'jss_floor = 0.5\nno_regression = ["jss", {measure = "kappa", margin = 0.2}]'
 
 
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the first of several equal sessions leaves its baseline for the others."""
-    return tmp_path_factory.mktemp("baselines") / "first.json"
-
-
-def test_the_file_has_the_same_bytes_under_any_workers(
-    project: Project, workers: tuple[str, ...], expected: Path
-) -> None:
-    parity_suite(project.path, checks=GATED)
-    # The address of the server is part of the judge, and differs from session to session.
-    project.record()
-    result = project.run("parity.suite.toml", *workers, "--judge-save-baseline", "out/b.json")
-    # There is nothing to be held against yet; what is gated otherwise is gated.
-    result.assert_outcomes(passed=1, skipped=2)
-    result.stdout.fnmatch_lines(["baseline written: *b.json"])
-    text = (project.path / "out" / "b.json").read_text(encoding="utf-8")
-    recorded = re.compile('^"recorded": .*', re.MULTILINE)
-    written = recorded.sub("WHEN", text.replace(project.server.base_url, "URL"))
-    if not expected.exists():
-        expected.write_text(written, encoding="utf-8")
-    assert written == expected.read_text(encoding="utf-8")
+@pytest.fixture
+def project(recorded_once: Project) -> Project:
+    return recorded_once
 
 
 def test_the_file_holds_judge_prompts_design_and_one_judgment_a_line(project: Project) -> None:
-    project.record()
-    project.run("parity.suite.toml", "--judge-save-baseline", "b.json")
+    project.record("--judge-save-baseline", "b.json")
     text = (project.path / "b.json").read_text(encoding="utf-8")
     value = json.loads(text)
     assert list(value) == ["schema", "seed", "versions", "judges"]
@@ -58,12 +37,10 @@ def test_the_file_holds_judge_prompts_design_and_one_judgment_a_line(project: Pr
 
 
 def test_one_other_reply_is_one_other_line(project: Project) -> None:
-    project.record()
-    project.run("parity.suite.toml", "--judge-save-baseline", "a.json")
+    project.record("--judge-save-baseline", "a.json")
     project.cassette.unlink()
     project.server.reply = flips_on_two
-    project.record()
-    project.run("parity.suite.toml", "--judge-save-baseline", "b.json")
+    project.record("--judge-save-baseline", "b.json")
     old, new = ((project.path / name).read_text().splitlines() for name in ("a.json", "b.json"))
     (changed,) = [
         index
@@ -80,18 +57,10 @@ def test_a_key_in_a_judges_own_prompt_is_not_in_the_file(
     monkeypatch.setenv("MINE_API_KEY", secret)
     project.server.reply = lambda prompt: f"YES {secret}"
     project.declare(f'api_key_env = "MINE_API_KEY"\nsystem = "The password is {secret}."')
-    project.record()
-    project.run("parity.suite.toml", "--judge-save-baseline", "b.json")
+    project.record("--judge-save-baseline", "b.json")
     text = (project.path / "b.json").read_text(encoding="utf-8")
     assert len(json.loads(text)["judges"][0]["suites"][0]["judgments"]) == TRIALS
     assert secret not in text
-
-
-def test_the_ini_twin_saves_as_well(project: Project) -> None:
-    project.record()
-    project.pytester.makeini("[pytest]\njudge_save_baseline = b.json\n")
-    project.run("parity.suite.toml").assert_outcomes(passed=1)
-    assert (project.path / "b.json").is_file()
 
 
 def test_a_place_that_cannot_be_written_is_an_error_below_the_results(project: Project) -> None:
@@ -107,8 +76,11 @@ def test_a_place_that_cannot_be_written_is_an_error_below_the_results(project: P
 def test_saving_over_the_baseline_compares_with_the_old_one_first(project: Project) -> None:
     parity_suite(project.path, checks=GATED)
     project.record()
-    both = ("--judge-baseline", "b.json", "--judge-save-baseline", "b.json")
-    project.run("parity.suite.toml", *both).assert_outcomes(passed=1, skipped=2)
+    both = ("--judge-baseline", "out/b.json", "--judge-save-baseline", "out/b.json")
+    # There is nothing to be held against yet; what is gated otherwise is gated.
+    first = project.run("parity.suite.toml", *both)
+    first.assert_outcomes(passed=1, skipped=2)
+    first.stdout.fnmatch_lines(["baseline written: *b.json"])
     project.run("parity.suite.toml", *both).assert_outcomes(passed=3)
 
 
@@ -117,7 +89,6 @@ def test_saving_over_the_baseline_compares_with_the_old_one_first(project: Proje
     [
         (("raise KeyboardInterrupt",), pytest.ExitCode.INTERRUPTED),
         (("pass", "-x"), pytest.ExitCode.TESTS_FAILED),
-        (("pass", "--maxfail=1"), pytest.ExitCode.TESTS_FAILED),
     ],
 )
 def test_a_session_that_ends_early_leaves_the_baseline_as_it_is(
@@ -125,9 +96,8 @@ def test_a_session_that_ends_early_leaves_the_baseline_as_it_is(
 ) -> None:
     parity_suite(project.path, name="second")
     project.server.reply = flips_on_two
-    both = ("parity.suite.toml", "second.suite.toml", "--judge-save-baseline", "base.json")
-    project.run(*both, "--judge-mode", "record")
-    before = (project.path / "base.json").read_bytes()
+    project.record("second.suite.toml")
+    (project.path / "base.json").write_text("of another day")
     raised, *options = early
     (project.path / "conftest.py").write_text(
         "def pytest_runtest_logreport(report):\n"
@@ -137,7 +107,8 @@ def test_a_session_that_ends_early_leaves_the_baseline_as_it_is(
     if options:
         suite = project.path / "parity.suite.toml"
         suite.write_text(re.sub(r"(?m)^(\w+_floor) = .*$", r"\1 = 1.0", suite.read_text()))
+    both = ("parity.suite.toml", "second.suite.toml", "--judge-save-baseline", "base.json")
     result = processes.run("pytest", *both, *options, cwd=project.path, merged=True)
     assert result.returncode == code, result.stdout
     assert "baseline not written, for the session ended early" in result.stdout
-    assert (project.path / "base.json").read_bytes() == before
+    assert (project.path / "base.json").read_text() == "of another day"

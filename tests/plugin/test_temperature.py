@@ -16,7 +16,7 @@ from tests.shipped import exchange_lines
 from tests.suites.files import GRADED, GRID, write_suite
 from tests.suites.known import builtin_suites
 
-from .project import no_traceback, run
+from .project import SPREAD_AT_NIGHT, no_traceback, run
 
 CHECKS = "[checks]\nunparsed_rate_ceiling = 0.5\n"
 QUESTIONS = 1
@@ -33,6 +33,7 @@ def _lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@SPREAD_AT_NIGHT
 def test_the_recording_and_its_replay_are_the_same_under_any_number_of_workers(
     pytester: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:

@@ -319,7 +319,7 @@ def run(pytester: pytest.Pytester, *args: str | Path) -> pytest.RunResult:
         return pytester.runpytest_inprocess(*QUIET, *args)
 
 
-def configured(pytester: pytest.Pytester, *args: str) -> pytest.Config:
+def parsed_config(pytester: pytest.Pytester, *args: str) -> pytest.Config:
     """What a session with these arguments is told, without the session."""
     with mock.patch("importlib.metadata.distributions", _distributions):
         return pytester.parseconfig(*QUIET, *args)

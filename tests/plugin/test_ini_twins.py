@@ -9,7 +9,7 @@ import pytest
 from pytest_judgesense.plugin.options import OPTIONS
 from pytest_judgesense.plugin.settings import Settings, settings_of
 
-from .project import configured
+from .project import parsed_config
 
 # Each line of the ini file, and the same on the command line.
 TWINS = {
@@ -52,7 +52,7 @@ OF_MODES = (
 
 def settings_by(pytester: pytest.Pytester, ini: str = "", words: Iterable[str] = ()) -> Settings:
     pytester.makeini(f"[pytest]\n{ini}\n")
-    return settings_of(configured(pytester, *words))
+    return settings_of(parsed_config(pytester, *words))
 
 
 def test_every_option_has_a_twin_here() -> None:

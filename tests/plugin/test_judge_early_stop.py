@@ -18,7 +18,7 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.plugin.settings import settings_of
 
-from .project import Project, RecordedOnce, configured, even, no_traceback
+from .project import Project, RecordedOnce, even, no_traceback, parsed_config
 
 CLUSTERS, WORDINGS = 24, 3
 EARLY = "--judge-early-stop"
@@ -249,7 +249,7 @@ def test_under_confident_it_stops_at_one_of_four_looks(long: RecordedOnce) -> No
 
 
 def test_refuted_is_refused(pytester: pytest.Pytester) -> None:
-    config = configured(pytester, EARLY, "--judge-policy", "refuted")
+    config = parsed_config(pytester, EARLY, "--judge-policy", "refuted")
     refused = "--judge-early-stop has no meaning under --judge-policy refuted"
     with pytest.raises(pytest.UsageError, match=refused):
         settings_of(config)

@@ -19,9 +19,9 @@ from .project import (
     SPREAD_AT_NIGHT,
     Project,
     RecordedOnce,
-    configured,
     no_traceback,
     parity_suite,
+    parsed_config,
     run,
 )
 
@@ -229,7 +229,7 @@ def test_questions_of_tests_are_no_session_of_a_history(followed: RecordedOnce) 
 def test_a_shard_is_no_session_of_a_history(pytester: pytest.Pytester) -> None:
     words = ("--judge-mode", "record", "--judge-shard", "1/2", "--judge-history", "h.jsonl")
     with pytest.raises(pytest.UsageError, match="there is nothing for --judge-history"):
-        settings_of(configured(pytester, *words))
+        settings_of(parsed_config(pytester, *words))
 
 
 def test_no_drift_is_inconclusive_where_replies_are_missing(followed: RecordedOnce) -> None:

@@ -32,7 +32,7 @@ from pytest_judgesense.questions.compare.judges.comparison import (
 from pytest_judgesense.questions.compare.judges.model_change import ModelChange
 from pytest_judgesense.questions.compare.variants import Variant, VariantChange, in_one_family
 from pytest_judgesense.questions.place import Place
-from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
+from pytest_judgesense.questions.pricing import CallPlan, RecordingCommand, call_plan
 from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.suites.space import position
@@ -265,8 +265,8 @@ class CompareJudgesQuestion:
             MissingRecording: replaying, and something is not recorded.
             LimitReached: a call would pass a limit; the answers so far are recorded.
         """
-        plan = self.plan()
-        pairs = _every_two(self._measured(plan))
+        self._refuse_wrong()
+        pairs = _every_two(self._measured())
         compared = in_one_family([(pair.old, pair.new) for pair in pairs])
         changes = tuple(map(self._model_change, pairs, compared))
         if len(changes) == 1:
@@ -284,7 +284,7 @@ class CompareJudgesQuestion:
             pair.left_out,
         )
 
-    def _measured(self, plan: CallPlan) -> dict[str, MeasuredJudge]:
+    def _measured(self) -> dict[str, MeasuredJudge]:
         """What the judges said, from their recordings or their logs, by name.
 
         A judge is called as its judgments call it; of several of one name, such as two logs of one
@@ -294,7 +294,7 @@ class CompareJudgesQuestion:
         asked: dict[str, MeasuredJudge] = {}
         if specs:
             words = ["judgesense", "compare", self.suite, "--judges", *self.judges]
-            how = how_to_record(words, self.place.cassettes, plan)
+            how = RecordingCommand(words, self.place.cassettes, self.plan)
             sheet = measured(self.place, self.terms, [*specs.values()], [suite], how)
             asked = by_name(specs, sheet)
         every = {
@@ -311,12 +311,16 @@ class CompareJudgesQuestion:
 
     @cached_property
     def _plan(self) -> CallPlan:
-        # What is wrong is told before anything is asked.
-        self._refuse_wrong_share()
-        _ = self._share_of_mark
+        self._refuse_wrong()
         asked = [(spec.name, spec, self._asked_suite) for spec in self._specs.values()]
         afresh = self.terms.mode == "live"
         return call_plan("", asked, self.place.cassettes, afresh=afresh)
+
+    def _refuse_wrong(self) -> None:
+        """Raise what is wrong before anything is asked."""
+        self._refuse_wrong_share()
+        _ = self._share_of_mark
+        _ = self._specs
 
     def _refuse_wrong_share(self) -> None:
         if not 0 <= self.within <= 1:

@@ -11,9 +11,10 @@ import pytest
 
 from pytest_judgesense import compare
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import MissingRecording, UsageError
 from pytest_judgesense.questions.compare.judges.comparison import EveryTwoJudgesAnswer
 from pytest_judgesense.questions.compare.judges.question import CompareJudgesQuestion
+from pytest_judgesense.questions.pricing import Quote
 
 JUDGES = ("embedded:clean", "embedded:positional")
 THREE = ("embedded:clean", "embedded:mixed", "embedded:positional")
@@ -101,3 +102,23 @@ def test_one_judge_is_compared_with_nobody() -> None:
         compare("coherence", judges=["embedded:clean"])
     with pytest.raises(UsageError, match="a judge is not moved to itself"):
         compare("coherence", judges=[*JUDGES, JUDGES[0]])
+
+
+def test_what_is_recorded_is_not_priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    def priced(*_: object, **__: object) -> Quote:
+        pytest.fail("nothing is missing, and recordings are read for a price")
+
+    monkeypatch.setattr("pytest_judgesense.questions.pricing.quote", priced)
+    assert CompareJudgesQuestion("factuality@quick", JUDGES).answer().to_dict()
+
+
+def test_what_is_missing_is_told_with_its_price() -> None:
+    text = "[tool.judgesense.judges.prod]\nprovider = 'openai'\nmodel = 'm'\n"
+    Path("pyproject.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(MissingRecording) as raised:
+        compare("factuality", judges=["prod", "embedded:clean"])
+    # The quick look at a plan says the same: nothing of this judge is recorded here.
+    words = CompareJudgesQuestion("factuality", ("prod", "embedded:clean")).plan().words
+    command = "judgesense compare factuality --judges prod embedded:clean --judge-mode record"
+    assert raised.value.remedy == f"record it: {command} ({words})"
+    assert words.startswith("200 calls, cost: unknown; set prices in ")

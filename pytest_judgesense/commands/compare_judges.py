@@ -1,9 +1,10 @@
-"""``judgesense compare SUITE --judges OLD NEW``: what moving a judge to another model changes.
+"""``judgesense compare SUITE --judges A B...``: what moving a judge to another model changes.
 
-Both judges are measured on the same suite, from their recordings; ``--judge-mode record`` asks what
+The judges are measured on the same suite, from their recordings; ``--judge-mode record`` asks what
 is missing, after its price. Of a judge that nobody can ask any more its judgment log does as well.
-The command exits with 1 if something is not kept: a measure is worse beyond chance, or no mark of
-the new judge keeps the old pass rate, and that beyond chance.
+Of more than two judges every two are compared. The command exits with 1 if something of the first
+judge is not kept: a measure is worse beyond chance, or no mark of another judge keeps its pass
+rate, and that beyond chance.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the judges, the mark, and how far from the old rate a rate may be that keeps it."""
-    group = parser.add_argument_group("of two judges, on a suite: SUITE --judges OLD NEW")
-    text = "the judge that is replaced and the one that replaces it: names that pyproject.toml "
-    text += "declares, provider:model, or judgment logs (.jsonl)"
-    group.add_argument("--judges", nargs=2, metavar=("OLD", "NEW"), help=text)
-    text = "the old judge's pass mark: a grade of the scale or between two, or a share of it up to "
-    text += "1 (default: the suite's)"
+    group = parser.add_argument_group("of judges, on a suite: SUITE --judges A B...")
+    text = "the judge that is replaced and one or more that may replace it, every two of which are "
+    text += (
+        "compared: names that pyproject.toml declares, provider:model, or judgment logs (.jsonl)"
+    )
+    group.add_argument("--judges", nargs="+", metavar="NAME", help=text)
+    text = "the first judge's pass mark: a grade of the scale or between two, or a share of it up "
+    text += "to 1 (default: the suite's)"
     group.add_argument("--mark", help=text)
     text = f"how far from the old pass rate a rate is that keeps it (default: {WITHIN})"
     share = number("share", float, 1)
@@ -44,17 +47,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def is_meant(options: argparse.Namespace) -> bool:
-    """Whether two judges are to be compared."""
+    """Whether judges are to be compared."""
     return options.judges is not None
 
 
 def run(options: argparse.Namespace) -> int:
     """Print what moves; 1 if something is not kept."""
-    from pytest_judgesense.questions.compare.judges.comparison import refuse_other_form
-
-    for path in options.outputs:
-        refuse_other_form(path)
     question = _question(options)
+    for path in options.outputs:
+        question.refuse_other_form(path)
     if options.plan or question.terms.asks:
         show(question.plan().lines())
     if options.plan:
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     show(answer.lines())
     outputs = Outputs(verbose=options.verbose)
     for path in options.outputs:
-        outputs.write("migration", path, partial(answer.text, path))
+        outputs.write(answer.called, path, partial(answer.text, path))
     return tell_of_outputs(outputs) or (BAR_FAILED if answer.worse else 0)
 
 
@@ -71,7 +72,7 @@ def _question(options: argparse.Namespace) -> CompareJudgesQuestion:
     """The question that the options ask."""
     from pytest_judgesense.questions.compare.judges.question import CompareJudgesQuestion
 
-    form = "judgesense compare SUITE --judges OLD NEW"
+    form = "judgesense compare SUITE --judges A B..."
     suite = only_suite(options, "judges", form)
     if options.judge_name is not None:
         raise UsageError(
@@ -80,11 +81,9 @@ def _question(options: argparse.Namespace) -> CompareJudgesQuestion:
             expected=form,
             remedy="leave it out",
         )
-    old, new = options.judges
     return CompareJudgesQuestion(
         suite=suite,
-        old=old,
-        new=new,
+        judges=tuple(options.judges),
         mark=options.mark,
         within=options.within,
         terms=terms_of(options),

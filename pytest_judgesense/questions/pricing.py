@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,7 +15,7 @@ from pytest_judgesense.cassettes.cassette import answered_first
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
-from pytest_judgesense.errors import listed
+from pytest_judgesense.errors import MissingRecording, StaleRecording, listed
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.code_digest import RecordedCode
@@ -215,14 +215,44 @@ def _cost_words(parts: Sequence[QuotedCalls]) -> str:
     return f"{least:.4f} to {most:.4f} USD" if has_prices else "none"
 
 
-def how_to_record(words: Sequence[str], cassettes: Path, plan: CallPlan) -> str:
-    """What an error about a missing recording tells to do: the command, and what it costs.
+@dataclass(frozen=True, slots=True)
+class RecordingCommand:
+    """The command that records what a question lacks.
 
-    ``words`` are those of the command, without the folder of the recordings and the mode.
+    A price takes reading all recordings, so it is told only where something is missing.
+
+    Attributes:
+        words: of the command, without the folder of the recordings and the mode.
+        cassettes: that folder.
+        plan: the calls that it makes, with their price.
+        before: what is told before the command.
     """
-    folder = [] if cassettes == Path("cassettes") else ["--judge-cassettes", str(cassettes)]
-    command = shlex.join([*words, *folder, "--judge-mode", "record"])
-    return f"record it: {command} ({plan.words})"
+
+    words: Sequence[str]
+    cassettes: Path
+    plan: Callable[[], CallPlan]
+    before: str = ""
+
+    def __str__(self) -> str:
+        is_usual = self.cassettes == Path("cassettes")
+        folder = [] if is_usual else ["--judge-cassettes", str(self.cassettes)]
+        command = shlex.join([*self.words, *folder, "--judge-mode", "record"])
+        return f"{self.before}record it: {command}"
+
+    @property
+    def with_price(self) -> str:
+        """What is told to do, and what it costs."""
+        return f"{self} ({self.plan().words})"
+
+    @contextmanager
+    def priced_where_missing(self) -> Iterator[None]:
+        """Add the price to an error that tells this command, where one is raised."""
+        try:
+            yield
+        except (MissingRecording, StaleRecording) as error:
+            command, with_price = str(self), self.with_price
+            priced = error.with_texts(lambda text: text.replace(command, with_price))
+            raise priced from error.__cause__
 
 
 def _opened(judge: JudgeSpec, asked_suite: Suite, cassettes: Path) -> dict[str, ReplayingCassette]:

@@ -12,6 +12,7 @@ from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget
 from pytest_judgesense.questions.place import Place
+from pytest_judgesense.questions.pricing import RecordingCommand
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.display import told_each_minute
 from pytest_judgesense.text.layout import pace
@@ -57,13 +58,14 @@ def measured(
     terms: AskingTerms,
     judges: Sequence[JudgeSpec],
     suites: Sequence[Suite],
-    how_to_record: str,
+    how_to_record: RecordingCommand,
     **changes: Any,
 ) -> MeasuredDatasheet:
     """What the judges say on the suites; ``changes`` are arguments of `api.measure_all`.
 
     Raises:
-        MissingRecording: replaying, and something is not recorded; it says ``how_to_record``.
+        MissingRecording: replaying, and something is not recorded; it says ``how_to_record``, with
+            the price.
         LimitReached: a call would pass a limit; the answers so far are recorded.
     """
     asked_for: dict[str, Any] = {
@@ -75,8 +77,9 @@ def measured(
         "watch": watch,
         "registry": place.registry,
     }
-    folder = place.cassettes
-    return measure_all(judges, suites, folder, how_to_record=how_to_record, **asked_for | changes)
+    asked_for["how_to_record"] = str(how_to_record)
+    with how_to_record.priced_where_missing():
+        return measure_all(judges, suites, place.cassettes, **asked_for | changes)
 
 
 def watch(judge: JudgeSpec, suite: Suite) -> Watch:

@@ -250,6 +250,25 @@ def test_a_mark_is_of_two_judges(arguments: tuple[str, str], run: Run, capsys: A
     assert arguments[0] in err
 
 
+def test_three_judges_are_compared_two_by_two(run: Run, capsys: Any) -> None:
+    command = ("compare", "grades.suite.toml", "--judges", "alike", "new", "old")
+    code, _, err = told(capsys, *command)
+    assert code == 3
+    assert "grades.suite.toml --judges alike new old --judge-mode record (150 calls, cost: " in err
+    code, out, _ = told(capsys, *command, "--judge-mode", "record", "-o", "x.json")
+    assert code == 1  # the agreement of the second is worse
+    assert "new is worse than alike: agreement 0.980 -> 0.200" in " ".join(out.split())
+    content = json.loads(Path("x.json").read_text(encoding="utf-8"))
+    assert (content["judges"], content["first"]) == (["alike", "new", "old"], "alike")
+    # Of the old judge all are right, of one that is alike 49, and of a generous one those with a 5.
+    changes = [row["agreement change"] for row in content["table"]]
+    assert changes == pytest.approx([0.2 - 0.98, 1 - 0.98, 1 - 0.2])
+    for form, expected in ((".csv", 2), (".md", 1)):
+        code, _, err = told(capsys, *command, "-o", f"x{form}")
+        assert code == expected
+    assert Path("x.md").read_text(encoding="utf-8").count("| `alike` |") == 2
+
+
 def test_prompts_and_judges_are_two_comparisons(run: Run) -> None:
     code, _, err = run("old", "new", "grades.suite.toml", "--prompts", "a.txt", "b.txt")
     assert code == 2

@@ -45,7 +45,7 @@ from pytest_judgesense.questions.compare.session_words import (
     strata_of,
 )
 from pytest_judgesense.questions.place import Place
-from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
+from pytest_judgesense.questions.pricing import CallPlan, RecordingCommand, call_plan
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
 from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.stats.betting import ALARM
@@ -296,12 +296,12 @@ class CompareSessionsQuestion:
     def _recorded_anchors(self, name: str) -> RecordedAnchorsAnswer:
         """Record the anchors beside the only session that is named."""
         if self.terms.mode != "record":
-            how = how_to_record(self._command([name]), self.place.cassettes, self.plan())
+            how = RecordingCommand(self._command([name]), self.place.cassettes, self.plan)
             raise UsageError(
                 "there is one session, and nothing to hold it against",
                 found=name,
                 expected="the session of the reference, and that of now",
-                remedy=f"for later, with the anchors beside it, {how}",
+                remedy=f"for later, with the anchors beside it, {how.with_price}",
             )
         session = self._session(name, self._frozen, "record")
         held = len(session.anchors)
@@ -345,11 +345,14 @@ class CompareSessionsQuestion:
             before: what an error about missing answers says before how they are recorded.
             sessions: those that the command names which records them.
         """
-        how = how_to_record(
-            self._command(sessions), self.place.cassettes, self._plan_of({suite.name: suite})
+        how = RecordingCommand(
+            self._command(sessions),
+            self.place.cassettes,
+            lambda: self._plan_of({suite.name: suite}),
+            before,
         )
         suites = [replace(suite, checks=())]
-        sheet = measured(self.place, self.terms, [self._judge], suites, f"{before}{how}", mode=mode)
+        sheet = measured(self.place, self.terms, [self._judge], suites, how, mode=mode)
         return sheet.cells[0]
 
     def _plan_of(self, suites: Mapping[str, Suite]) -> CallPlan:

@@ -14,21 +14,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args, overload
 
 from pytest_judgesense.asking.inquiry import Asking
+from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.datasheets import sections
 from pytest_judgesense.datasheets.datasheet import Datasheet, setting_notices
 from pytest_judgesense.datasheets.sections import Analysis, ComparedJudge
 from pytest_judgesense.earlier.baseline import Measured, read_measured
 from pytest_judgesense.earlier.past import ExchangesByTrial, NotCompared, PastReader, measured_now
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import measure as measure_suite
 from pytest_judgesense.questions.compare.paired_measurements import (
@@ -41,6 +43,7 @@ from pytest_judgesense.questions.compare.paired_measurements import (
 from pytest_judgesense.questions.place import Place, find_code_of_project
 from pytest_judgesense.questions.pricing import CallPlan
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
+from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.report.terminal import notice_lines
@@ -51,6 +54,12 @@ from pytest_judgesense.suites.suite import Suite
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pytest_judgesense.questions.compare.judges.comparison import (
+        CompareJudgesAnswer,
+        EveryTwoJudgesAnswer,
+    )
+    from pytest_judgesense.questions.compare.judges.question import CompareJudgesQuestion
 
 
 @dataclass
@@ -372,39 +381,140 @@ class CompareFilesQuestion:
         return CompareFilesAnswer(suites, only_in_one=left)
 
 
+@overload
 def compare(
-    old: str | Path,
+    old_or_suite: str | Path,
+    new: str | Path | None = ...,
+    *,
+    margin: float | None = ...,
+    runs_code: bool = ...,
+    cassettes: str | Path = ...,
+    seed: int = ...,
+) -> CompareFilesAnswer: ...
+
+
+@overload
+def compare(
+    old_or_suite: str | Path,
+    *,
+    judges: Sequence[str],
+    mark: str | None = ...,
+    within: float | None = ...,
+    mode: Mode = ...,
+    cassettes: str | Path = ...,
+    concurrency: int = ...,
+    max_calls: int | None = ...,
+    max_cost: float | None = ...,
+    max_unparsed: int = ...,
+    seed: int = ...,
+) -> CompareJudgesAnswer | EveryTwoJudgesAnswer: ...
+
+
+def compare(
+    old_or_suite: str | Path,
     new: str | Path | None = None,
     *,
+    judges: Sequence[str] = (),
+    mark: str | None = None,
+    within: float | None = None,
     margin: float | None = None,
     runs_code: bool = True,
-    seed: int = 0,
+    mode: Mode = "replay",
     cassettes: str | Path = "cassettes",
-) -> CompareFilesAnswer:
-    """What changed between two measurements, as ``judgesense compare OLD NEW`` prints it.
+    concurrency: int = CONCURRENCY,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
+    max_unparsed: int = 20,
+    seed: int = 0,
+) -> CompareFilesAnswer | CompareJudgesAnswer | EveryTwoJudgesAnswer:
+    """What changed between two measurements, or from one judge to others on a suite.
+
+    As ``judgesense compare OLD NEW`` and ``judgesense compare SUITE --judges A B...`` print it.
 
     >>> from pytest_judgesense import compare
     >>> compare("monday.jsonl", "friday.jsonl").to_dataframe()
+    >>> compare("coherence", judges=["prod", "small", "large"]).to_dataframe()
 
     Args:
-        old: a judgment log, a baseline or a datasheet; or ``git:REF``, the recordings as they stood
-            at a revision of the repository.
+        old_or_suite: a judgment log, a baseline or a datasheet; or ``git:REF``, the recordings as
+            they stood at a revision of the repository; with ``judges`` a suite: its name,
+            ``NAME@PRESET`` or its file.
         new: the same of now; beside a revision the suite or the folder of suites whose recordings
-            are compared (default: all). Without it the judges of ``old`` are ranked.
-        margin: the loss that is tolerated, for every measure (default: that of each measure).
+            are compared (default: all). Without it the judges of the first are ranked.
+        judges: the judge that is replaced, and one or more that may replace it; every two are
+            compared.
+        mark: with ``judges``: the first judge's pass mark (default: the suite's).
+        within: with ``judges``: how far from its pass rate a rate is that keeps it, from 0 to 1
+            (default: 0.02).
+        margin: of files: the loss that is tolerated, for every measure (default: that of each
+            measure).
         runs_code: beside a revision, whether functions are run; else their verdicts are what they
             had returned.
+        mode: with ``judges``: ``replay`` makes no calls; ``record`` makes those that are not
+            recorded yet; ``live`` makes all, and keeps no recording.
+        cassettes: folder of the recordings.
+        concurrency: with ``judges``: the most calls under way at once.
+        max_calls: likewise: the most calls, retries among them; ``None`` sets no limit.
+        max_cost: likewise: the most that they may cost in USD, by the prices of the judges.
+        max_unparsed: likewise: calls end if so many first replies all lack a verdict; 0: never.
         seed: seed of every random draw.
-        cassettes: folder of the recordings that are compared with a revision.
 
     Returns:
-        The answer: ``worse``, ``suites`` with their ``measures``, ``lines()``, ``to_dict()`` and
-        ``to_dataframe()``.
+        The answer: ``worse``, ``lines()``, ``to_dict()`` and ``to_dataframe()``; of files also
+        ``suites`` with their ``measures``.
 
     Raises:
-        UsageError: the names are no measurements, or nothing is in both.
+        UsageError: the names are no measurements, or nothing is in both; or an argument is wrong,
+            or belongs to the other comparison.
         LogError: a file cannot be read.
         MissingRecording: what is recorded today is not what would be asked.
+        LimitReached: a call would pass a limit; the answers so far are recorded.
     """
-    names = tuple(str(name) for name in (old, new) if name is not None)
-    return CompareFilesQuestion(names, margin, runs_code, seed, Place(Path(cassettes))).answer()
+    if mode not in get_args(Mode):
+        raise unknown_name("mode", mode, get_args(Mode))
+    terms = AskingTerms(mode, concurrency, max_calls, max_cost, max_unparsed, seed)
+    place = Place(Path(cassettes))
+    if judges:
+        _refuse_given(
+            {"new": new is not None, "margin": margin is not None, "runs_code": not runs_code},
+            "files are compared, not judges on a suite",
+        )
+        return _judges_question(str(old_or_suite), judges, mark, within, terms, place).answer()
+    _refuse_given(
+        {
+            "mark": mark is not None,
+            "within": within is not None,
+            "mode": mode != "replay",
+            "max_calls": max_calls is not None,
+            "max_cost": max_cost is not None,
+        },
+        "judges are compared, which judges=[...] names",
+    )
+    names = tuple(str(name) for name in (old_or_suite, new) if name is not None)
+    return CompareFilesQuestion(names, margin, runs_code, seed, place).answer()
+
+
+def _refuse_given(arguments: Mapping[str, bool], belonging: str) -> None:
+    """Raise a `UsageError` if an argument of the other comparison is given."""
+    given = [name for name, is_given in arguments.items() if is_given]
+    if given:
+        raise UsageError(
+            f"{given[0]} is for where {belonging}",
+            found=listed(given),
+            expected="compare(OLD, NEW), or compare(SUITE, judges=[A, B])",
+        )
+
+
+def _judges_question(
+    suite: str,
+    judges: Sequence[str],
+    mark: str | None,
+    within: float | None,
+    terms: AskingTerms,
+    place: Place,
+) -> CompareJudgesQuestion:
+    # Only where judges are compared: files need none of it.
+    from pytest_judgesense.questions.compare.judges.question import WITHIN, CompareJudgesQuestion
+
+    share = WITHIN if within is None else within
+    return CompareJudgesQuestion(suite, tuple(judges), mark, share, terms, place)

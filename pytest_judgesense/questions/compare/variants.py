@@ -7,8 +7,9 @@ judges of a session are (`stats.ranks`): on the clusters that both were asked, w
 whole clusters, because variants are no two measurements of one judge that could be swapped.
 
 All measures of all variants but the first are one family, with p-values by Holm: if no prompt
-changes anything, one is called better or worse in at most 5% of comparisons. A measure that is not
-known of one of the two counts in the family with a p-value of 1.
+changes anything, one is called better or worse in at most 5% of comparisons. Where every two are
+compared, as judges are, the family is all measures of all pairs. A measure that is not known of one
+of the two counts in the family with a p-value of 1.
 """
 
 from __future__ import annotations
@@ -110,63 +111,82 @@ class VariantChange:
         return f"{clusters}; {needed} in four of five cases"
 
 
+class Variant:
+    """A variant of a judge, with what it was asked.
+
+    Attributes:
+        name: what it is called.
+        cell: its judgments.
+        estimates: of them.
+    """
+
+    def __init__(self, name: str, cell: Cell, estimates: Sequence[Estimate]) -> None:
+        self.name = name
+        self.cell = cell
+        self.estimates = estimates
+        self._rows: dict[str, Mapping[str, Sequence[float]] | None] = {}
+
+    def comparable(self, measure: Measure) -> Estimate | None:
+        """The pooled estimate, if it can be compared; no slot's that may be a content's."""
+        estimate = find_estimate(self.estimates, measure.name)
+        if estimate is None or estimate.value is None or estimate.anew is None:
+            return None
+        return None if confounded(estimate.flags) else estimate
+
+    def value(self, measure: Measure) -> float | None:
+        """The value of a measure that can be compared."""
+        estimate = self.comparable(measure)
+        return None if estimate is None else estimate.value
+
+    def rows(self, measure: Measure) -> Mapping[str, Sequence[float]] | None:
+        """By cluster what the value of a measure is made of; ``None`` where none is known."""
+        if measure.name not in self._rows:
+            estimate = self.comparable(measure)
+            self._rows[measure.name] = None if estimate is None else _rows(estimate)
+        return self._rows[measure.name]
+
+
 def against_the_first(cells: Mapping[str, tuple[Cell, Sequence[Estimate]]]) -> list[VariantChange]:
     """Each variant but the first against the first.
 
     Args:
         cells: by the name of a variant its judgments and estimates, all of one suite.
     """
-    first, *others = cells
-    measures = _measures(cells)
-    rows = {
-        measure.name: {
-            name: _rows(estimate)
-            for name, (_, estimates) in cells.items()
-            if (estimate := _known(estimates, measure)) is not None
-        }
-        for measure in measures
-    }
-    compared = [
-        _compared(name, first, rows[measure.name], measure, cells)
-        for name in others
-        for measure in measures
-    ]
-    pairs = iter(ranks.family(compared))
+    first, *others = (Variant(name, cell, estimates) for name, (cell, estimates) in cells.items())
+    return in_one_family([(first, other) for other in others])
 
-    def value(name: str, measure: Measure) -> float | None:
-        estimate = _known(cells[name][1], measure)
-        return None if estimate is None else estimate.value
 
+def in_one_family(pairs: Sequence[tuple[Variant, Variant]]) -> list[VariantChange]:
+    """The second variant of each pair against the first one, all of one suite.
+
+    All measures of all pairs are one family of p-values.
+    """
+    measures = _measures([variant for pair in pairs for variant in pair])
+    compared = [_compared(first, own, measure) for first, own in pairs for measure in measures]
+    decided = iter(ranks.family(compared))
     return [
         VariantChange(
-            name,
-            first,
+            own.name,
+            first.name,
             tuple(
-                MeasureChange(m, (value(first, m), value(name, m)), next(pairs)) for m in measures
+                MeasureChange(measure, (first.value(measure), own.value(measure)), next(decided))
+                for measure in measures
             ),
         )
-        for name in others
+        for first, own in pairs
     ]
 
 
-def _measures(cells: Mapping[str, tuple[Cell, Sequence[Estimate]]]) -> list[Measure]:
+def _measures(variants: Sequence[Variant]) -> list[Measure]:
     """The measures that a variant has, the one that ranks judges first."""
-    of_suite = next(iter(cells.values()))[0].measures
+    of_suite = variants[0].cell.measures
     ranking = [measure for measure in of_suite if measure.ranked]
     of_prompts = [m for name in _OF_PROMPTS for m in of_suite if m.name == name]
     return [
         measure
         for measure in {measure.name: measure for measure in (*ranking, *of_prompts)}.values()
-        if any(_known(estimates, measure) for _, estimates in cells.values())
+        if any(variant.comparable(measure) is not None for variant in variants)
     ]
-
-
-def _known(estimates: Sequence[Estimate], measure: Measure) -> Estimate | None:
-    """The pooled estimate, if it can be compared; of a slot only what tells it from a content."""
-    estimate = find_estimate(estimates, measure.name)
-    if estimate is None or estimate.value is None or estimate.anew is None:
-        return None
-    return None if confounded(estimate.flags) else estimate
 
 
 def _rows(estimate: Estimate) -> dict[str, list[float]]:
@@ -182,17 +202,14 @@ def _rows(estimate: Estimate) -> dict[str, list[float]]:
 
 
 def _compared(
-    name: str,
-    first: str,
-    rows: Mapping[str, Mapping[str, Sequence[float]]],
-    measure: Measure,
-    cells: Mapping[str, tuple[Cell, Sequence[Estimate]]],
+    first: Variant, own: Variant, measure: Measure
 ) -> tuple[ranks.Pair, Difference | None]:
-    if not {name, first} <= rows.keys():
-        return ranks.Pair(name, first, None, None, 1.0, 0, 0), None
-    estimate = _known(cells[name][1], measure)
-    assert estimate is not None, "a measure without rows"
-    return ranks.compared(name, first, rows, _value_of(measure, estimate), seed=cells[name][0].seed)
+    estimate, of_own, of_first = own.comparable(measure), own.rows(measure), first.rows(measure)
+    if estimate is None or of_own is None or of_first is None:
+        return ranks.Pair(own.name, first.name, None, None, 1.0, 0, 0), None
+    rows = {own.name: of_own, first.name: of_first}
+    value_of = _value_of(measure, estimate)
+    return ranks.compared(own.name, first.name, rows, value_of, seed=own.cell.seed)
 
 
 def _value_of(measure: Measure, estimate: Estimate) -> ranks.ValueOf:

@@ -15,7 +15,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Throttle, stopping
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.questions.place import Place, find_code_of_project, trust_of
-from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
+from pytest_judgesense.questions.pricing import CallPlan, RecordingCommand, call_plan
 from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.suites.planning import recording_aside
 from pytest_judgesense.suites.suite import Suite
@@ -78,11 +78,12 @@ class AskedAside:
         find_code_of_project()
         alone = recording_alone(self._recording, Recorder.here()) if terms.asks else nullcontext()
         stop = stopping(terms.budget.deadline, [self.judge]) if terms.asks else None
-        with closing(AskingLoop(on_interrupt=stop)) as loop, alone:
+        how = self._how_to_record
+        with closing(AskingLoop(on_interrupt=stop)) as loop, alone, how.priced_where_missing():
             asking = Asking(
                 trust=trust_of(self.about),
                 concurrency=terms.concurrency,
-                how_to_record=self._how_to_record(),
+                how_to_record=str(how),
                 throttle=Throttle(self.judge, terms.concurrency, budget=terms.budget),
                 max_unparsed=terms.max_unparsed,
             )
@@ -95,6 +96,7 @@ class AskedAside:
     def _recording(self) -> Path:
         return self.place.cassettes / self.judge.slug / f"{self.question.base}.jsonl"
 
-    def _how_to_record(self) -> str:
+    @property
+    def _how_to_record(self) -> RecordingCommand:
         judge = ["--judge-name", self.judge.called or self.judge.name]
-        return how_to_record([*self.words, *judge], self.place.cassettes, self.plan())
+        return RecordingCommand([*self.words, *judge], self.place.cassettes, self.plan)

@@ -30,8 +30,8 @@ from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.pricing import (
     CallPlan,
     QuotedCalls,
+    RecordingCommand,
     call_plan,
-    how_to_record,
     quote_of_calls,
 )
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of, files_of
@@ -171,8 +171,8 @@ class PaperQuestion:
             MissingRecording: replaying, and something is not recorded; it says how to record it.
             LimitReached: a call would pass a limit; the answers so far are recorded.
         """
-        remedy = how_to_record(self._words, self.place.cassettes, self.plan())
-        sheet = measured(self.place, self.terms, self._specs, self._suites, remedy)
+        how = RecordingCommand(self._words, self.place.cassettes, self.plan)
+        sheet = measured(self.place, self.terms, self._specs, self._suites, how)
         return PaperAnswer(sheet, printed(self.paper, sheet, sheet.cells))
 
     @cached_property
@@ -330,9 +330,10 @@ class GenerationQuestion:
             MissingRecording: replaying, and something is not recorded; it says how to record it.
             LimitReached: a call would pass a limit; the answers so far are recorded.
         """
-        remedy = how_to_record(self._words, self.place.cassettes, self.plan())
-        order = self._order._replace(how_to_record=remedy)
-        return GenerationAnswer(self._writing.items, self._writing.write(order))
+        how = RecordingCommand(self._words, self.place.cassettes, self.plan)
+        order = self._order._replace(how_to_record=str(how))
+        with how.priced_where_missing():
+            return GenerationAnswer(self._writing.items, self._writing.write(order))
 
     @cached_property
     def _writing(self) -> ItemWriting:

@@ -41,8 +41,8 @@ from pytest_judgesense.questions.pricing import (
     CallPlan,
     Quote,
     QuotedCalls,
+    RecordingCommand,
     cost_words,
-    how_to_record,
 )
 from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.questions.why.flip import Flip, PromptPath, Unit, label_of
@@ -333,9 +333,11 @@ class FlipQuestion:
             LimitReached: a call would pass a limit.
         """
         search = begin(len(self.path.changes), self.most_answers)
-        with asking_hybrids(
-            self.flip, self.path, self.place, self.terms, self._how_to_record
-        ) as asker:
+        how = self._how_to_record
+        with (
+            how.priced_where_missing(),
+            asking_hybrids(self.flip, self.path, self.place, self.terms, str(how)) as asker,
+        ):
             while (hybrid := search.question) is not None:
                 search = search.learn(label_of(asker.ask(hybrid)))
         return FlipAnswer(self.flip, self.path, search)
@@ -378,7 +380,7 @@ class FlipQuestion:
         return most
 
     @property
-    def _how_to_record(self) -> str:
+    def _how_to_record(self) -> RecordingCommand:
         words = ["judgesense", "why", self.trial, *([self.other] if self.other else [])]
         named = {"against": self.against, "judge-name": self.judge, "judge-suite": self.suite}
         for name, value in named.items():
@@ -386,7 +388,7 @@ class FlipQuestion:
         words += [] if self.unit == "words" else ["--by", self.unit]
         if self.terms.max_calls is not None:
             words += ["--judge-max-calls", str(self.terms.max_calls)]
-        return how_to_record(words, self.place.cassettes, self.plan())
+        return RecordingCommand(words, self.place.cassettes, self.plan)
 
     def _quoted(self, calls: int) -> QuotedCalls:
         """So many calls with the longer of the two prompts; none of them may be needed."""

@@ -20,7 +20,7 @@ from pytest_judgesense.errors import MissingRecording, UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.questions.place import Place
-from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
+from pytest_judgesense.questions.pricing import CallPlan, RecordingCommand, call_plan
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
 from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.registry import LeaveOut, LeaveOutSizes, LeaveOutStep
@@ -169,7 +169,8 @@ class LeaveOutQuestion:
             except MissingRecording:
                 if not following.unrecorded:
                     raise
-                notes.append(f"{following.unrecorded}; {self._how_to_record(following.suite)}")
+                how = self._how_to_record(following.suite)
+                notes.append(f"{following.unrecorded}; {how.with_price}")
                 break
             step = following
         return LeaveOutAnswer(sheet, self._leave_out, tuple(notes))
@@ -211,7 +212,7 @@ class LeaveOutQuestion:
         return self._leave_out.begin(judge, source, self.place.cassettes, sizes)
 
     def _measured(self, suite: Suite) -> MeasuredDatasheet:
-        how = "" if self.terms.asks else self._how_to_record(suite)
+        how = self._how_to_record(suite)
         return measured(self.place, self.terms, [self._asked_judge], [suite], how)
 
     def _plan_of(self, suite: Suite) -> CallPlan:
@@ -219,7 +220,7 @@ class LeaveOutQuestion:
         label = f"{suite.name}, judge {judge.name}"
         return call_plan("", [(label, judge, suite)], self.place.cassettes, self.place.plans)
 
-    def _how_to_record(self, suite: Suite) -> str:
+    def _how_to_record(self, suite: Suite) -> RecordingCommand:
         words = ["judgesense", "why", self.suite, "--leave-out"]
         named = {
             "--judge-name": self.judge,
@@ -229,4 +230,4 @@ class LeaveOutQuestion:
         }
         for name, value in named.items():
             words += [] if value is None else [name, str(value)]
-        return how_to_record(words, self.place.cassettes, self._plan_of(suite))
+        return RecordingCommand(words, self.place.cassettes, lambda: self._plan_of(suite))

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.questions.compare.variants import VariantChange, against_the_first
+from pytest_judgesense.questions.compare.variants import (
+    Variant,
+    VariantChange,
+    against_the_first,
+    in_one_family,
+)
 from pytest_judgesense.stats.comparison import holm
 from pytest_judgesense.stats.ranks import compare_judges
 from pytest_judgesense.trial import Judgment
@@ -127,3 +133,19 @@ def test_a_measure_that_one_lacks_counts_and_is_not_told_apart() -> None:
     alone = compared(now=yes_no(12), new=yes_no(0))[0].changes[0].pair.p
     assert of_new.pair.p == pytest.approx(holm([1.0, alone])[1].p)
     assert of_new.pair.p == pytest.approx(2 * alone)
+
+
+def test_of_every_two_the_p_values_are_by_holm_over_all_pairs() -> None:
+    cells = {"now": yes_no(12), "new": yes_no(0), "other": yes_no(6)}
+    pairs = [*combinations(cells, 2)]
+    alone = [compared(**{name: cells[name] for name in pair})[0].changes[0] for pair in pairs]
+    variants = {name: Variant(name, of, estimate_all(of)) for name, of in cells.items()}
+    changes = in_one_family([(variants[first], variants[own]) for first, own in pairs])
+    assert [(change.first, change.name) for change in changes] == pairs
+    together = [change.changes[0] for change in changes]
+    # One measure of each of three pairs: Holm's factors are 3, 2 and 1, from the least p-value on.
+    assert [of.pair.p for of in together] == pytest.approx(
+        [level.p for level in holm([of.pair.p for of in alone])]
+    )
+    assert min(of.pair.p for of in together) == pytest.approx(3 * min(of.pair.p for of in alone))
+    assert [of.difference for of in together] == pytest.approx([12 / 40, 6 / 40, -6 / 40])

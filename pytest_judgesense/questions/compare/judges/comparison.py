@@ -1,15 +1,17 @@
-"""Two judges that were compared: what moving from one to the other changes, and what it loses.
+"""Judges that were compared: what moving from one to another changes, and what it loses.
 
-As values, as tables (measures, verdicts that moved, marks), and in sentences.
+As values, as tables (measures, verdicts that moved, marks), and in sentences. Of more than two
+judges every two are compared, a line of one table each; the first judge is the one that is
+replaced, so that what another one loses against it counts.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pytest_judgesense.datasheets.published_design import Table, Value
 from pytest_judgesense.errors import UsageError
@@ -21,6 +23,7 @@ from pytest_judgesense.questions.compare.judges.model_change import (
 )
 from pytest_judgesense.questions.compare.variants import word_of
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
+from pytest_judgesense.report.markdown import code, tables_markdown
 from pytest_judgesense.report.terminal import tables_lines
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.kept_mark import KeptMark
@@ -43,9 +46,16 @@ def sentences(model_change: ModelChange) -> Iterator[str]:
         yield f"left out: {model_change.left_out:,} trials that only one of them was asked"
     if model_change.same:
         yield _agreement_words(model_change)
-    clusters = {trial.old.trial.cluster for trial in both}
-    yield model_change.measures.sentence("items" if len(clusters) == items else "clusters")
+    yield _measure_words(model_change)
     yield from _mark_words(model_change)
+
+
+def _measure_words(model_change: ModelChange) -> str:
+    """Whether the new judge is better, and in what."""
+    trials = [both.old.trial for both in model_change.both]
+    items = {trial.item for trial in trials}
+    clusters = {trial.cluster for trial in trials}
+    return model_change.measures.sentence("items" if len(clusters) == len(items) else "clusters")
 
 
 def _agreement_words(model_change: ModelChange) -> str:
@@ -209,14 +219,20 @@ def _not_kept(scale: ScoredTrials, matched: KeptMark) -> Table:
 
 
 SCHEMA: Final = "judgesense/migration/1"
+FORMS_OF_TWO: Final = (".json",)
 _MOST_LINES: Final = 10  # of a table on the screen
 
 
 @dataclass(frozen=True)
 class CompareJudgesAnswer(QuestionAnswer):
-    """What moving a judge to another model changes."""
+    """What moving a judge to another model changes.
+
+    Attributes:
+        called: what its file holds, in a word.
+    """
 
     model_change: ModelChange
+    called: ClassVar[str] = "migration"
 
     @property
     def worse(self) -> bool:
@@ -269,17 +285,21 @@ class CompareJudgesAnswer(QuestionAnswer):
         Raises:
             UsageError: its suffix is not ``.json``.
         """
-        refuse_other_form(path)
-        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        refuse_other_form(path, FORMS_OF_TWO)
+        return _json_text(self)
 
 
-def refuse_other_form(path: Path) -> None:
-    """Raise a `UsageError` if a file of this name cannot be written."""
-    if path.suffix != ".json":
+def _json_text(answer: QuestionAnswer) -> str:
+    return json.dumps(answer.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def refuse_other_form(path: Path, forms: Sequence[str]) -> None:
+    """Raise a `UsageError` if a file of this name has none of the suffixes ``forms``."""
+    if path.suffix not in forms:
         raise UsageError(
             "what moves cannot be written in this form",
             found=str(path),
-            expected="a file that ends in .json",
+            expected=f"a file that ends in {' or '.join(forms)}",
         )
 
 
@@ -324,3 +344,159 @@ def _plain_rows(table: Table) -> Iterator[dict[str, Any]]:
             yield {"old": cells[0], "new": counts, "kept": cells[-1]}
         else:
             yield dict(zip(table.columns, cells, strict=True))
+
+
+SCHEMA_OF_PAIRS: Final = "judgesense/judge-pairs/1"
+FORMS_OF_PAIRS: Final = (".json", ".md")
+_IN_A_FAMILY: Final = "p by Holm over all measures of all pairs"
+
+
+@dataclass(frozen=True)
+class EveryTwoJudgesAnswer(QuestionAnswer):
+    """Every two of several judges, compared as two are; p-values are those of one family.
+
+    Attributes:
+        changes: those of each pair, the judge that was named first as the old one; the pairs with
+            the first judge stand first.
+        called: what its file holds, in a word.
+    """
+
+    changes: tuple[ModelChange, ...]
+    called: ClassVar[str] = "comparison"
+
+    @property
+    def first(self) -> str:
+        """The judge that the others may replace."""
+        return self.changes[0].old.judge
+
+    @property
+    def judges(self) -> list[str]:
+        """All judges, in the order in which they were named."""
+        return [self.first, *(change.new.judge for change in self._with_the_first)]
+
+    @property
+    def worse(self) -> bool:
+        """Whether a judge is worse than the first one, or loses its pass rate, beyond chance."""
+        return any(change.worse or change.rate_lost for change in self._with_the_first)
+
+    @property
+    def _with_the_first(self) -> list[ModelChange]:
+        return [change for change in self.changes if change.old.judge == self.first]
+
+    def lines(self) -> Iterator[str]:
+        """A sentence for each pair, and the table."""
+        for sentence in self._sentences():
+            yield from indented(sentence, width=0)
+        yield from tables_lines([self.table])
+
+    def _sentences(self) -> Iterator[str]:
+        suite = self.changes[0].old.suite
+        yield f"{len(self.judges)} judges on {suite}, every two of them; {_IN_A_FAMILY}"
+        yield from map(_measure_words, self.changes)
+        for change in self._with_the_first:
+            if change.rate_lost:
+                yield f"{change.new.judge} cannot keep the pass rate of {self.first} at any mark"
+
+    @property
+    def table(self) -> Table:
+        """A line for each pair of judges; without the columns that hold nothing."""
+        rows = [*map(_pair_row, self.changes)]
+        columns = tuple(name for name in rows[0] if any(row[name] is not None for row in rows))
+        return Table(
+            "pairs",
+            f"from old to new, intervals over whole clusters; {_IN_A_FAMILY}",
+            columns,
+            tuple(tuple(_shown(name, row[name]) for name in columns) for row in rows),
+            keys=2,
+        )
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """The table, and of each pair what two judges alone have, as JSON values, unrounded."""
+        return {
+            "schema": SCHEMA_OF_PAIRS,
+            "suite": self.changes[0].old.suite,
+            "judges": self.judges,
+            "first": self.first,
+            "seed": self.changes[0].old.seed,
+            "worse": self.worse,
+            "notices": [*self._sentences()],
+            "table": [*map(_plain_pair, self.changes)],
+            "pairs": [CompareJudgesAnswer(change).to_dict() for change in self.changes],
+        }
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """A row for each pair.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return dataframe_of(map(_plain_pair, self.changes))
+
+    def text(self, path: Path) -> str:
+        """The content of a file of this name.
+
+        Raises:
+            UsageError: its suffix is neither ``.json`` nor ``.md``.
+        """
+        refuse_other_form(path, FORMS_OF_PAIRS)
+        if path.suffix == ".json":
+            return _json_text(self)
+        sentences_of_pairs = (f"- {code(sentence)}" for sentence in self._sentences())
+        return "\n".join([*sentences_of_pairs, "", *tables_markdown([self.table])])
+
+
+_P: Final = " p"  # what the heads of columns with p-values end in
+
+
+def _pair_row(change: ModelChange) -> dict[str, Value]:
+    """A pair of judges by column, unrounded."""
+    count = len(change.same)
+    row: dict[str, Value] = {
+        "old": change.old.judge,
+        "new": change.new.judge,
+        "trials": len(change.both),
+        "same verdict": sum(change.same) / count if count else None,
+        "kappa": change.kappa,
+    }
+    for of_measure in change.measures.changes:
+        word = word_of(of_measure.measure)
+        row[f"{word} change"] = of_measure.difference
+        row[f"{word} 95%"] = of_measure.ends
+        row[f"{word}{_P}"] = of_measure.pair.p
+    row["verdict"] = _pair_verdict(change)
+    return row | _mark_columns(change)
+
+
+def _mark_columns(change: ModelChange) -> dict[str, Value]:
+    """The mark that keeps the old pass rate best, what passes there, and whether it is kept."""
+    matched, scale = change.matched, change.scale
+    if not isinstance(matched, KeptMark) or scale is None:
+        return {"mark": None, "passes": None, "pass rate": None}
+    return {
+        "mark": scale.word(matched.nearest.mark),
+        "passes": matched.nearest.rate,
+        "pass rate": matched.answer,
+    }
+
+
+def _pair_verdict(change: ModelChange) -> str:
+    """In which measures the new judge is better, and in which worse."""
+    moved = {
+        verdict: [word_of(of_measure.measure) for of_measure in change.measures.moved(verdict)]
+        for verdict in ("better", "worse")
+    }
+    words = [f"{verdict}: {', '.join(names)}" for verdict, names in moved.items() if names]
+    return "; ".join(words) or "not told apart"
+
+
+def _shown(column: str, cell: Value) -> Value:
+    """A cell of the table: p-values have three digits that count."""
+    return f"{cell:.3g}" if column.endswith(_P) and isinstance(cell, float) else cell
+
+
+def _plain_pair(change: ModelChange) -> dict[str, Any]:
+    """A line of the table as JSON values, intervals as lists."""
+    return {
+        column: [*cell] if isinstance(cell, tuple) else cell
+        for column, cell in _pair_row(change).items()
+    }

@@ -1,14 +1,17 @@
-"""Two judges as a question: a suite, the judge that is replaced, and the one that replaces it.
+"""Judges as a question: a suite, the judge that is replaced, and those that may replace it.
 
-Each has its judgments: recorded ones, or those of a log.
+Each has its judgments: recorded ones, or those of a log. Of two judges it is said what moves from
+one to the other; of more, every two are compared, and the first is the one that is replaced.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,11 +22,17 @@ from pytest_judgesense.judges.local import JUDGES as LOCAL_JUDGES
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.questions.compare.judges.comparison import CompareJudgesAnswer
+from pytest_judgesense.questions.compare.judges.comparison import (
+    FORMS_OF_PAIRS,
+    FORMS_OF_TWO,
+    CompareJudgesAnswer,
+    EveryTwoJudgesAnswer,
+    refuse_other_form,
+)
 from pytest_judgesense.questions.compare.judges.model_change import ModelChange
-from pytest_judgesense.questions.compare.variants import against_the_first
+from pytest_judgesense.questions.compare.variants import Variant, VariantChange, in_one_family
 from pytest_judgesense.questions.place import Place
-from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
+from pytest_judgesense.questions.pricing import CallPlan, RecordingCommand, call_plan
 from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.suites.space import position
@@ -31,6 +40,8 @@ from pytest_judgesense.suites.suite import Suite
 
 # How far from the old pass rate a rate is that keeps it.
 WITHIN: Final = 0.02
+# How few judges can be compared.
+FEWEST: Final = 2
 
 
 def share_of_mark(text: str, suite: Suite) -> float:
@@ -89,20 +100,27 @@ def is_log(name: str) -> bool:
     return name.endswith(_LOG)
 
 
-def judges_to_ask(old: str, new: str, place: Place) -> dict[str, JudgeSpec]:
+def judges_to_ask(judges: Sequence[str], place: Place) -> dict[str, JudgeSpec]:
     """By name the judges that are no logs.
 
     Raises:
-        UsageError: both are one judge, or one is not known here.
+        UsageError: there is one judge only, one of them is named twice, or is not known here.
     """
-    names = [name for name in (old, new) if not is_log(name)]
+    if len(judges) < FEWEST:
+        raise UsageError(
+            "a judge is compared with another one",
+            found=listed(judges) or "none",
+            expected="two judges or more",
+            remedy="judgesense compare SUITE --judges A B...",
+        )
+    names = [name for name in judges if not is_log(name)]
     _refuse_undeclared(names, place)
     specs = place.judges_to_ask(names) if names else []
-    if old == new or len({spec.slug for spec in specs}) < len(names):
+    if len({*judges}) < len(judges) or len({spec.slug for spec in specs}) < len(names):
         raise UsageError(
             "a judge is not moved to itself",
-            found=f"{old} and {new}",
-            expected="two judges",
+            found=" and ".join(judges),
+            expected="two judges" if len(judges) == FEWEST else "judges that differ",
             remedy="how much a judge differs by itself: judgesense explain repeat_flip_rate",
         )
     return dict(zip(names, specs, strict=True))
@@ -191,22 +209,35 @@ def _nothing_in_common(old: MeasuredJudge, new: MeasuredJudge) -> UsageError:
     )
 
 
+class _JudgesOnCommonTrials(NamedTuple):
+    """Two judges on the trials that both were asked.
+
+    Attributes:
+        old: the judge that is replaced.
+        new: the one that replaces it.
+        left_out: number of trials that only one of them was asked.
+    """
+
+    old: Variant
+    new: Variant
+    left_out: int
+
+
 @dataclass(frozen=True)
 class CompareJudgesQuestion:
     """What moving a judge to another model changes, on one suite.
 
     Attributes:
         suite: by name, ``NAME@PRESET``, or its file.
-        old: the judge that is replaced: declared, ``provider:model``, or its judgment log (.jsonl).
-        new: the judge that replaces it, likewise.
-        mark: the old judge's pass mark: a grade of the scale or between two, or a share of it up
-            to 1; ``None`` for that of the suite.
+        judges: the judge that is replaced, and one or more that may replace it: declared,
+            ``provider:model``, or a judgment log (.jsonl).
+        mark: the pass mark of the judge that is replaced: a grade of the scale or between two, or a
+            share of it up to 1; ``None`` for that of the suite.
         within: how far from the old pass rate a rate is that keeps it, from 0 to 1.
     """
 
     suite: str
-    old: str
-    new: str
+    judges: tuple[str, ...]
     mark: str | None = None
     within: float = WITHIN
     terms: AskingTerms = field(default_factory=AskingTerms)
@@ -220,58 +251,76 @@ class CompareJudgesQuestion:
         """
         return self._plan
 
-    def answer(self) -> CompareJudgesAnswer:
-        """What moves, and whether a mark keeps the old pass rate.
+    def refuse_other_form(self, path: Path) -> None:
+        """Raise a `UsageError` if the answer cannot be written to a file of this name."""
+        several = len(self.judges) > FEWEST
+        refuse_other_form(path, FORMS_OF_PAIRS if several else FORMS_OF_TWO)
+
+    def answer(self) -> CompareJudgesAnswer | EveryTwoJudgesAnswer:
+        """What moves, and whether a mark keeps the old pass rate; of several judges for every two.
 
         Raises:
-            UsageError: as `plan`, or the judges have no trial in common.
+            UsageError: as `plan`, or two of the judges have no trial in common.
             LogError: a judgment log cannot be read.
             MissingRecording: replaying, and something is not recorded.
             LimitReached: a call would pass a limit; the answers so far are recorded.
         """
-        plan = self.plan()
-        old, new, left_out = on_common_trials(*self._both_judges(plan))
-        names = old.cell.judge, new.cell.judge
-        if names[0] == names[1]:  # two logs of one judge
-            names = self.old, self.new
-        (measures,) = against_the_first(dict(zip(names, (old, new), strict=True)))
-        return CompareJudgesAnswer(
-            ModelChange(
-                replace(old.cell, judge=names[0]),
-                replace(new.cell, judge=names[1]),
-                measures,
-                self.place.registry.kinds[self._asked_suite.kind].score,
-                self._share_of_mark,
-                self.within,
-                left_out,
-            )
+        self._refuse_wrong()
+        pairs = _every_two(self._measured())
+        compared = in_one_family([(pair.old, pair.new) for pair in pairs])
+        changes = tuple(map(self._model_change, pairs, compared))
+        if len(changes) == 1:
+            return CompareJudgesAnswer(changes[0])
+        return EveryTwoJudgesAnswer(changes)
+
+    def _model_change(self, pair: _JudgesOnCommonTrials, measures: VariantChange) -> ModelChange:
+        return ModelChange(
+            replace(pair.old.cell, judge=pair.old.name),
+            replace(pair.new.cell, judge=pair.new.name),
+            measures,
+            self.place.registry.kinds[self._asked_suite.kind].score,
+            self._share_of_mark,
+            self.within,
+            pair.left_out,
         )
 
-    def _both_judges(self, plan: CallPlan) -> tuple[MeasuredJudge, MeasuredJudge]:
-        """What the two judges said, from their recordings or their logs."""
+    def _measured(self) -> dict[str, MeasuredJudge]:
+        """What the judges said, from their recordings or their logs, by name.
+
+        A judge is called as its judgments call it; of several of one name, such as two logs of one
+        judge, each is called as it was asked for.
+        """
         suite, specs = self._asked_suite, self._specs
         asked: dict[str, MeasuredJudge] = {}
         if specs:
-            words = ["judgesense", "compare", self.suite, "--judges", self.old, self.new]
-            how = how_to_record(words, self.place.cassettes, plan)
+            words = ["judgesense", "compare", self.suite, "--judges", *self.judges]
+            how = RecordingCommand(words, self.place.cassettes, self.plan)
             sheet = measured(self.place, self.terms, [*specs.values()], [suite], how)
             asked = by_name(specs, sheet)
-
-        def judge_of(name: str) -> MeasuredJudge:
-            if name in asked:
-                return asked[name]
-            return judge_of_log(Path(name), suite, self.place, self.terms.seed)
-
-        return judge_of(self.old), judge_of(self.new)
+        every = {
+            name: asked[name]
+            if name in asked
+            else judge_of_log(Path(name), suite, self.place, self.terms.seed)
+            for name in self.judges
+        }
+        shared = Counter(judge.cell.judge for judge in every.values())
+        return {
+            name if shared[judge.cell.judge] > 1 else judge.cell.judge: judge
+            for name, judge in every.items()
+        }
 
     @cached_property
     def _plan(self) -> CallPlan:
-        # What is wrong is told before anything is asked.
-        self._refuse_wrong_share()
-        _ = self._share_of_mark
+        self._refuse_wrong()
         asked = [(spec.name, spec, self._asked_suite) for spec in self._specs.values()]
         afresh = self.terms.mode == "live"
         return call_plan("", asked, self.place.cassettes, afresh=afresh)
+
+    def _refuse_wrong(self) -> None:
+        """Raise what is wrong before anything is asked."""
+        self._refuse_wrong_share()
+        _ = self._share_of_mark
+        _ = self._specs
 
     def _refuse_wrong_share(self) -> None:
         if not 0 <= self.within <= 1:
@@ -295,4 +344,15 @@ class CompareJudgesQuestion:
     @cached_property
     def _specs(self) -> dict[str, JudgeSpec]:
         """The judges that are no logs, by name."""
-        return judges_to_ask(self.old, self.new, self.place)
+        return judges_to_ask(self.judges, self.place)
+
+
+def _every_two(judges: Mapping[str, MeasuredJudge]) -> list[_JudgesOnCommonTrials]:
+    """Every two of the judges, the one that was named first as the old one."""
+    pairs = []
+    for old, new in combinations(judges, 2):
+        old_judge, new_judge, left_out = on_common_trials(judges[old], judges[new])
+        pairs.append(
+            _JudgesOnCommonTrials(Variant(old, *old_judge), Variant(new, *new_judge), left_out)
+        )
+    return pairs

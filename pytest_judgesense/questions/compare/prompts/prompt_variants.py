@@ -30,6 +30,7 @@ from pytest_judgesense.judges.prompts import sent_prompts, suite_for_judge, unse
 from pytest_judgesense.judges.resolving import function_of
 from pytest_judgesense.judges.spec import JudgeSpec, Prompts
 from pytest_judgesense.questions.place import Place
+from pytest_judgesense.questions.pricing import RecordingCommand
 from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.planning import plan_trials
@@ -177,7 +178,7 @@ class VariantCalls:
     variants: Sequence[PromptVariant]
     place: Place
     terms: AskingTerms
-    how_to_record: str
+    how_to_record: RecordingCommand
 
     def measured(self, **changes: Any) -> MeasuredDatasheet:
         """What the judge says under each prompt; ``changes`` are arguments of `api.measure_all`."""

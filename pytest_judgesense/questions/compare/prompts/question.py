@@ -34,7 +34,7 @@ from pytest_judgesense.questions.compare.variants import (
     word_of,
 )
 from pytest_judgesense.questions.place import Place
-from pytest_judgesense.questions.pricing import CallPlan, call_plan, how_to_record
+from pytest_judgesense.questions.pricing import CallPlan, RecordingCommand, call_plan
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of, files_of
 from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.report.datasheet_file import datasheet_json
@@ -292,7 +292,8 @@ class ComparePromptsQuestion:
             UsageError: a prompt, the suite or the judge is not one that can be compared.
             SuiteError: a prompt makes a suite with an error of lint.
         """
-        return self._prepared.plan if runs_code else self._prepare(runs_code=False).plan
+        prepared = self._prepared if runs_code else self._prepare(runs_code=False)
+        return self._plan_of(prepared)
 
     def answer(self) -> ComparePromptsAnswer:
         """Each prompt against the first.
@@ -302,8 +303,8 @@ class ComparePromptsQuestion:
             MissingRecording: replaying, and something is not recorded.
             LimitReached: a call would pass a limit; the answers so far are recorded.
         """
-        suite, judge, variants, plan = self._prepared
-        how = how_to_record(self._words, self.place.cassettes, plan)
+        suite, judge, variants = self._prepared
+        how = RecordingCommand(self._words, self.place.cassettes, lambda: self.plan(runs_code=True))
         calls = VariantCalls(judge, suite, variants, self.place, self.terms, how)
         if variants[0].is_read_by_judge and self.terms.asks:
             calls.refuse_unread()
@@ -332,13 +333,17 @@ class ComparePromptsQuestion:
         )
         for variant in variants:
             refuse_faults(variant, suite, self.place.registry)
+        return _Prepared(suite, judge, variants)
+
+    def _plan_of(self, prepared: _Prepared) -> CallPlan:
+        suite, judge, variants = prepared
         heading = f"{suite.name}, judge {judge.name}: {len(variants)} prompts"
         asked = [(variant.name, variant.judge, suite) for variant in variants]
         afresh = self.terms.mode == "live"
         plan = call_plan(heading, asked, self.place.cassettes, afresh=afresh)
         # The prices of every prompt are those of the judge, which is declared without one.
         parts = tuple(replace(part, judge=judge) for part in plan.parts)
-        return _Prepared(suite, judge, variants, replace(plan, parts=parts))
+        return replace(plan, parts=parts)
 
 
 class _Prepared(NamedTuple):
@@ -352,4 +357,3 @@ class _Prepared(NamedTuple):
     suite: Suite
     judge: JudgeSpec
     variants: list[PromptVariant]
-    plan: CallPlan

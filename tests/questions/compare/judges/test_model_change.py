@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -14,11 +15,16 @@ from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.shared import place_on_scale
 from pytest_judgesense.questions.compare.judges.comparison import (
     CompareJudgesAnswer,
+    EveryTwoJudgesAnswer,
     sentences,
     tables,
 )
 from pytest_judgesense.questions.compare.judges.model_change import ModelChange, grade_at
-from pytest_judgesense.questions.compare.variants import against_the_first
+from pytest_judgesense.questions.compare.variants import (
+    Variant,
+    against_the_first,
+    in_one_family,
+)
 from pytest_judgesense.stats.kept_mark import KeptMark
 from pytest_judgesense.trial import Design, Judgment
 from tests.measures.building import GRADES, SLOTS, YES_NO, judgment
@@ -62,6 +68,17 @@ def _measured(judge: str, judgments: Sequence[Judgment], design: Design) -> Cell
 def migration(old: Cell, new: Cell, mark: float | None = None, within: float = 0.02) -> ModelChange:
     (change,) = against_the_first({of.judge: (of, estimate_all(of)) for of in (old, new)})
     return ModelChange(old, new, change, place_on_scale, mark, within)
+
+
+def every_two(*cells: Cell, within: float = 0.02) -> EveryTwoJudgesAnswer:
+    variants = [Variant(of.judge, of, estimate_all(of)) for of in cells]
+    pairs = [*combinations(variants, 2)]
+    return EveryTwoJudgesAnswer(
+        tuple(
+            ModelChange(old.cell, new.cell, change, place_on_scale, None, within)
+            for (old, new), change in zip(pairs, in_one_family(pairs), strict=True)
+        )
+    )
 
 
 def table_of(of: ModelChange, name: str) -> list[dict[str, Any]]:
@@ -171,3 +188,42 @@ def test_pairs_move_between_slots_and_have_no_mark() -> None:
     moved = {row["old"]: (*row["new"].values(), row["kept"]) for row in table_of(of, "moved")}
     assert moved == {"A": (25, 0, 1), "B": (25, 0, 0)}
     assert "slots" in next(t.caption for t in tables(of) if t.name == "moved")
+
+
+def test_of_several_judges_what_is_lost_is_lost_against_the_first() -> None:
+    def right(judge: str, count: int) -> Cell:
+        """All items have the label YES, which so many of the 50 get."""
+        said = ["YES" if place < count else "NO" for place in range(N)]
+        return cell(judge, said, YES_NO, ["YES"] * N)
+
+    # The last is worse than the second, and not than the first.
+    answer = every_two(right("first", 20), right("best", 50), right("last", 22))
+    verdicts = {(row["old"], row["new"]): row["verdict"] for row in answer.to_dict()["table"]}
+    assert verdicts == {
+        ("first", "best"): "better: agreement",
+        ("first", "last"): "not told apart",
+        ("best", "last"): "worse: agreement",
+    }
+    assert not answer.worse
+    assert every_two(right("best", 50), right("first", 20), right("last", 22)).worse
+    # Two labels have no mark, and no column for it.
+    assert "mark" not in answer.table.columns
+
+
+def test_of_several_judges_a_pass_rate_that_one_cannot_keep_is_lost() -> None:
+    # Without labels nothing is better or worse; the last judge gives one grade to everything.
+    grades = (
+        cell("old", GRADE, GRADES),
+        cell("same", GRADE, GRADES),
+        cell("flat", ["3"] * N, GRADES),
+    )
+    answer = every_two(*grades)
+    rows = {(row["old"], row["new"]): row["pass rate"] for row in answer.to_dict()["table"]}
+    assert rows == {
+        ("old", "same"): "undecided",  # fifty items are too few for .02
+        ("old", "flat"): "not kept",
+        ("same", "flat"): "not kept",
+    }
+    assert answer.worse
+    assert "flat cannot keep the pass rate of old at any mark" in str(answer)
+    assert not every_two(*grades, within=0.4).worse

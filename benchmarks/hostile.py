@@ -1099,10 +1099,10 @@ def good_files(port: int) -> dict[str, str]:
         if code != 1:  # the check fails: one answer to everything is degenerate
             raise SystemExit(f"an honest endpoint could not be recorded: {out}")
         names = (TAPE, *OUTPUTS, "base.json", "requests.jsonl", "debates.jsonl")
-        others = "--judge-suite=toy.suite.toml", "--judge-cassettes=none"
+        unrecorded = "--judge-cassettes=none"  # so that every call is still to be made
         debated = Case("debates", _debated(port, "good"))
         _prepare(debated, folder)
-        for step in ((*EXPORT, *others), (*GENERATE, "--judge-cassettes=none")):
+        for step in ((*EXPORT, unrecorded), (*GENERATE, unrecorded)):
             code, out, _ = _forked(debated, step, folder)
             if code:
                 raise SystemExit(f"{step}: {out}")

@@ -23,7 +23,6 @@ asks no second time, while it asks its other requests again.
 
 from __future__ import annotations
 
-import copyreg
 import os
 import pickle
 import subprocess
@@ -35,8 +34,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_judgesense.asking.later_clock import SET_ON_BY, can_be_set_on
 from pytest_judgesense.asking.proof import Proof
@@ -77,14 +75,6 @@ from pytest_judgesense.judges.unseen import traffic_of, unseen_remedy
 from pytest_judgesense.suites.planning import recording_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Failed, Judgment, Trial
-
-
-def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(table)
-
-
-# Judge and suite tables are read-only mappings; the data they are made of can be pickled.
-copyreg.pickle(MappingProxyType, lambda table: (_read_only, (dict(table),)))
 
 # Between two looks at whether the session is interrupted, or its deadline has passed.
 _LOOK_S: Final = 0.25

@@ -33,6 +33,19 @@ def imported_names(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
                 yield str(node.module), alias.name, alias.asname or alias.name
 
 
+def read_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """What a script reads of names, or patches: the name, and the attribute."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=own_name), attr=name):
+                yield own_name, name
+            case ast.Call(
+                func=ast.Attribute(attr="object"),
+                args=[ast.Name(id=own_name), ast.Constant(value=str(name)), *_],
+            ):
+                yield own_name, name
+
+
 def missing_names(source: str) -> list[str]:
     """The names that a script takes from modules of the package, and that these do not have."""
     tree = ast.parse(source)
@@ -46,11 +59,9 @@ def missing_names(source: str) -> list[str]:
                 missing.append(f"{module}.{name}")
         elif isinstance(getattr(holder, name), ModuleType):
             modules[own_name] = getattr(holder, name)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module_read = modules.get(node.value.id)
-            if module_read is not None and not hasattr(module_read, node.attr):
-                missing.append(f"{module_read.__name__}.{node.attr}")
+    for own_name, name in read_names(tree):
+        if own_name in modules and not hasattr(modules[own_name], name):
+            missing.append(f"{modules[own_name].__name__}.{name}")
     return missing
 
 
@@ -65,10 +76,12 @@ def test_a_name_that_is_gone_is_noticed() -> None:
         "from pytest_judgesense.stats import sequential as stopping, nothing_of_the_kind\n"
         "from pytest_judgesense.stats.wealth import MOST_LOST, LEAST_LOST\n"
         "stopping._BOLD = stopping._GONE\n"
+        "mock.patch.object(stopping, '_MOVED', 1)\n"
     ) == [
         "pytest_judgesense.stats.nothing_of_the_kind",
         "pytest_judgesense.stats.wealth.LEAST_LOST",
         "pytest_judgesense.stats.sequential._GONE",
+        "pytest_judgesense.stats.sequential._MOVED",
     ]
 
 

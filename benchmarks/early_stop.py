@@ -64,6 +64,7 @@ from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import resolve_judges
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.stats import sequential as early_stop
+from pytest_judgesense.stats import wealth
 from pytest_judgesense.stats.chances import beta_binomial
 from pytest_judgesense.stats.inputs import cluster_codes
 from pytest_judgesense.suites.builtin import builtin_cassette, builtin_suites
@@ -354,6 +355,12 @@ def in_orders(sums: Sums, size: int, bar: float, seeds: range) -> tuple[float, f
     return float((passed == full).mean()), 1 - float(asked.mean()) / k
 
 
+def _bet_by(bold: float, most_lost: float, prior_spread: float) -> None:
+    """Let the statistics of early stopping bet by these constants."""
+    early_stop._BOLD, early_stop._PRIOR_SPREAD = bold, prior_spread
+    early_stop.MOST_LOST = wealth.MOST_LOST = most_lost
+
+
 def held_out(quick: bool, runs: int) -> dict[str, float | None]:
     """What the bet saves where its constants were not chosen; printed."""
     print("\nheld out: what the bet saves, and the best of 27 bets, chosen for the cell\n")
@@ -367,17 +374,17 @@ def held_out(quick: bool, runs: int) -> dict[str, float | None]:
         Process("whole", 100, 2, 0.0, 0.7, seed=1),
         Process("whole", 40, 12, 0.0, 0.95, seed=1),
     ]
-    own = early_stop._BOLD, early_stop._NO_RUIN, early_stop._PRIOR_SPREAD
+    own = early_stop._BOLD, wealth.MOST_LOST, early_stop._PRIOR_SPREAD
     bets = list(product((1.0, 1.6, 2.5), (0.7, 0.95, 0.99), (0.2, 0.4, 0.8)))
     rows, short, worst = [], [], 0.0
     for process in cells[:2] if quick else cells:
 
         def saved(bet: tuple[float, ...], runs: int, process: Process = process) -> Found:
             try:
-                early_stop._BOLD, early_stop._NO_RUIN, early_stop._PRIOR_SPREAD = bet
+                _bet_by(*bet)
                 found = [on_estimate(process, off, runs) for off in MEANT]
             finally:
-                early_stop._BOLD, early_stop._NO_RUIN, early_stop._PRIOR_SPREAD = own
+                _bet_by(*own)
             mean = float(np.mean([one.saved for one in found]))
             return Found(max(one.wrong for one in found), 0.0, mean, 1.0)
 

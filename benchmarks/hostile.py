@@ -295,8 +295,8 @@ GENERATE: Final = (
     *("--topics=topics.jsonl", "-o=debates.jsonl", "--judge-mode=record"),
 )
 EXPORT: Final = (
-    *("judgesense", "recordings", "batch", "export"),
-    *("toy.suite.toml", "--judge-name=mine", "-o=requests.jsonl"),
+    *("judgesense", "recordings", "batch", "export", "toy.suite.toml", "--judge-name=mine"),
+    *("--judge-cassettes=none", "-o=requests.jsonl"),
 )
 
 DEBATE: Final = """schema = "judgesense/suite/1"
@@ -1099,10 +1099,9 @@ def good_files(port: int) -> dict[str, str]:
         if code != 1:  # the check fails: one answer to everything is degenerate
             raise SystemExit(f"an honest endpoint could not be recorded: {out}")
         names = (TAPE, *OUTPUTS, "base.json", "requests.jsonl", "debates.jsonl")
-        others = "--judge-suite=toy.suite.toml", "--judge-cassettes=none"
         debated = Case("debates", _debated(port, "good"))
         _prepare(debated, folder)
-        for step in ((*EXPORT, *others), (*GENERATE, "--judge-cassettes=none")):
+        for step in (EXPORT, (*GENERATE, "--judge-cassettes=none")):
             code, out, _ = _forked(debated, step, folder)
             if code:
                 raise SystemExit(f"{step}: {out}")

@@ -26,6 +26,7 @@ from unittest import mock
 from reporting import Bar, conclude, print_table
 
 from pytest_judgesense import measure
+from pytest_judgesense.asking import proving
 from pytest_judgesense.asking.proof import Proof
 from pytest_judgesense.judges.judge_table import declared_judge
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -156,7 +157,7 @@ def costs(
     judge: JudgeSpec, suite: Path, cassettes: Path, rounds: int
 ) -> tuple[float, float, float]:
     """The least seconds of a recording with its proof, of one without, and of a replay."""
-    unproven = mock.patch("pytest_judgesense.measurement.prove", return_value=Proof())
+    unproven = mock.patch.object(proving, "prove", return_value=Proof())
     least = [float("inf")] * 3
     for number in range(rounds):
         for place, guard in enumerate((nullcontext(), unproven)):

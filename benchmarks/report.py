@@ -96,8 +96,11 @@ def main() -> int:
         for name in shapes:
             write_log(small, SHAPES[name], 1000)
             write_log(log, SHAPES[name], lines)
-            empty, idle = cost(REPORT, str(small), str(sheet)), cost(PARSE, str(small))
-            reported, parsed = cost(REPORT, str(log), str(sheet)), cost(PARSE, str(log))
+            empty, idle, reported, parsed = (
+                cost(Path(folder), "-c", *work)
+                for path in map(str, (small, log))
+                for work in ((REPORT, "report", path, "-o", str(sheet)), (PARSE, path))
+            )
             seconds, loads = reported.seconds - empty.seconds, parsed.seconds - idle.seconds
             row = (name, f"{lines:,}", f"{log.stat().st_size / 1e6:.0f}", f"{loads:.1f}")
             each = f"{1e6 * seconds / lines:.1f}"

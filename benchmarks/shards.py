@@ -139,7 +139,7 @@ def measured(server: Server, replicates: int) -> int:
         pool, pids = RayTasks("local", None, None), Path("pids").resolve()
         pids.mkdir()
         task = pool._ray.remote(max_retries=0)(with_pid)
-        pool.begin = lambda *given: task.remote(str(pids), *given, pool.ask).future()  # type: ignore[method-assign]
+        pool.begin = lambda *given: task.remote(str(pids), *given, pool._ask).future()  # type: ignore[method-assign]
 
         def kill() -> None:
             while len(server.asked) < trials // 3:

@@ -7,10 +7,12 @@ reply. This module computes no measures.
 
 from __future__ import annotations
 
+import copyreg
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 _Value = TypeVar("_Value")
@@ -39,6 +41,15 @@ MOST: Final = 10**12
 MOST_WEIGHT: Final = 1e6
 _NUMBER: Final = re.compile(r"-?\d{1,18}")
 _WITH_ZEROS: Final = re.compile(r"(-?\d{1,18})\.0+")
+
+
+def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(table)
+
+
+# Suites and judges, which are sent to other processes, hold read-only tables. Python cannot pickle
+# these, only the data they are made of. Here, for whoever has either has imported this module.
+copyreg.pickle(MappingProxyType, lambda table: (_read_only, (dict(table),)))
 
 
 def is_number(label: str) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import FrozenInstanceError
 
 import pytest
@@ -94,3 +96,18 @@ def test_values_are_frozen(value: object, attribute: str) -> None:
 def test_conditions_of_two_trials_are_not_one_object() -> None:
     assert _trial().condition == {}
     assert _trial().condition is not _trial().condition
+
+
+def test_read_only_tables_can_be_sent_whatever_else_is_imported() -> None:
+    # In a process of its own: any module that the others have imported could be what permits it.
+    program = (
+        "import pickle, types, pytest_judgesense.trial\n"
+        "table = types.MappingProxyType({'A': ('first',)})\n"
+        "sent = pickle.loads(pickle.dumps(table))\n"
+        "assert type(sent) is types.MappingProxyType\n"
+        "assert sent == table\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")

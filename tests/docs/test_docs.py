@@ -11,11 +11,13 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from pytest_judgesense import plugin
+from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.datasheets.datasheet import AgainstBaseline, Calls, OverSessions
 from pytest_judgesense.errors import SendingRefused
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -235,6 +237,47 @@ def test_the_reasons_of_replies_are_those_of_the_parser() -> None:
     closed_list = (replies.__doc__ or "").partition("a closed list")[2]
     written = re.findall(r"^``(.+?)``", closed_list, re.MULTILINE)
     assert listed == written
+
+
+def stated(reply: str, key: str) -> Any:
+    """What a reply of one object of JSON states; ``None`` if it is another text."""
+    try:
+        return json.loads(reply).get(key)
+    except ValueError:
+        return None
+
+
+def content_chosen(template: str, order: str, replies: list[str]) -> str | None:
+    """The answer of the item, ``1`` or ``2``, that a trial of the suite prefers, or ``tie``."""
+    if template.startswith("single"):  # one grade each, in the order of their slots
+        first, second = (stated(reply, "score") for reply in replies)
+        if first is None or second is None:
+            return None
+        slot = "tie" if first == second else "A" if first > second else "B"
+    else:
+        slot = {"A": "A", "B": "B", "C": "tie"}.get(stated(replies[0], "verdict"), "none")
+    contents = {"ab": {"A": "1", "B": "2"}, "ba": {"A": "2", "B": "1"}}[order]
+    return contents.get(slot, "tie" if slot == "tie" else None)
+
+
+def test_agreement_by_temperature_is_that_of_the_shipped_recording() -> None:
+    """Counted anew from the texts of the replies, for the table is made in the long tests alone."""
+    items = map(json.loads, (ROOT / "suites/temperature/items.jsonl").read_text().splitlines())
+    labels = {item["id"]: item["label"] for item in items}
+    replies: dict[str, list[str]] = {}
+    for exchange in read_exchanges(ROOT / "cassettes/clean/temperature.jsonl"):
+        answer = json.loads(exchange.response.body)
+        replies.setdefault(exchange.trial, []).append(answer["choices"][0]["message"]["content"])
+    right, asked = Counter[str](), Counter[str]()
+    for trial, texts in replies.items():
+        _, item, template, order, temperature, _ = trial.split("/")
+        asked[temperature] += 1
+        right[temperature] += content_chosen(template, order, texts) == labels[item]
+    rows = re.findall(r"^ +temperature (\S+) +(\d+) +(\S+) \(", page_text(LONG), re.MULTILINE)
+    assert rows == [
+        (f"{float(name[1:]):g}", f"{trials}", f"{right[name] / trials:.3f}")
+        for name, trials in sorted(asked.items())
+    ]
 
 
 def test_the_instruments_are_those_that_there_are_with_what_they_build_on() -> None:

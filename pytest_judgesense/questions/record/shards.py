@@ -22,9 +22,16 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -121,7 +128,7 @@ class _Parcel(NamedTuple):
 
 
 # Calls the desk, with the name of a method and its arguments.
-AskSuite: TypeAlias = Callable[..., Any]
+AskDesk: TypeAlias = Callable[..., Any]
 
 
 class Desk:
@@ -177,7 +184,7 @@ class ShardResult:
     failed: Mapping[str, str] = field(default_factory=dict)
 
 
-def _outside(ask: AskSuite) -> AskSuite:
+def _outside(ask: AskDesk) -> AskDesk:
     """The same, outside of the trial that asks: connections within a trial are a judge's."""
 
     def ask_outside(method: str, *args: Any, **named: Any) -> Any:
@@ -190,7 +197,7 @@ def _outside(ask: AskSuite) -> AskSuite:
 class _Relay(Budget):
     """A worker's limits, which the desk counts, and its way to pass on recorded lines."""
 
-    def __init__(self, job: Job, number: int, attempt: int, ask: AskSuite) -> None:
+    def __init__(self, job: Job, number: int, attempt: int, ask: AskDesk) -> None:
         seconds, until = job.deadline or (None, None)
         left = None if until is None else until - time.time()
         super().__init__(Deadline(seconds, left))
@@ -265,7 +272,7 @@ def record_shard(
     number: int,
     attempt: int,
     recorded: Mapping[str, bytes],
-    ask: AskSuite,
+    ask: AskDesk,
 ) -> ShardResult:
     """Record a shard in this process.
 
@@ -337,7 +344,7 @@ class Workers(Protocol):
     lost: tuple[type[Exception], ...]
 
     def ask(self, method: str, *args: Any, **named: Any) -> Any:
-        """Call the desk, see `Ask`."""
+        """Call the desk, see `AskDesk`."""
 
     def begin(self, *arguments: Any) -> Future[ShardResult]:
         """Start `record_shard` with these arguments and, last, the function that calls the desk."""
@@ -526,25 +533,47 @@ class _Driver:
         self._under_way: dict[Future[ShardResult], int] = {}
         self._requests = RequestCount()
         self._lost = 0
-        self._interrupted = False
+        self._interrupted, self._given_up = threading.Event(), threading.Event()
         self.results: dict[int, ShardResult] = {}
 
     def run(self, watch: Callable[[int, int, int], None]) -> None:
-        """Have every shard recorded; the first interrupt lets calls in flight be completed."""
+        """Have every shard recorded; the first interrupt lets calls in flight be completed.
+
+        In a thread: Python raises an interrupt in the main one, wherever that stands. If it stood
+        between a question to the desk and the answer, the lines handed over would be lost, and
+        every later question would get the answer to the one before.
+        """
+        with ThreadPoolExecutor(1) as executor:
+            try:
+                self._wait_for(executor.submit(copy_context().run, self._record, watch))
+            finally:
+                self._given_up.set()
+
+    def _wait_for(self, recording: Future[None]) -> None:
+        while True:
+            try:
+                # With a bound: without one, Windows lets no interrupt through.
+                while wait([recording], _LOOK_S).not_done:
+                    pass
+                return recording.result()
+            except KeyboardInterrupt:
+                if self._interrupted.is_set():
+                    raise
+                self._interrupted.set()
+
+    def _record(self, watch: Callable[[int, int, int], None]) -> None:
         for number in self._attempts:
             self._begin(number)
-        while self._under_way:
-            try:
-                ended = wait(self._under_way, _LOOK_S, FIRST_COMPLETED).done
-                self._take_lines()
-                for future in ended:
-                    self._take_result(future)
-                watch(self._cassettes.trials, self._cassettes.answered, self._requests.sent)
-            except KeyboardInterrupt:
-                if self._interrupted:
-                    raise
-                self._interrupted = True
+        told_to_stop = False
+        while self._under_way and not self._given_up.is_set():
+            ended = wait(self._under_way, _LOOK_S, FIRST_COMPLETED).done
+            if self._interrupted.is_set() and not told_to_stop:
                 self._workers.ask("stop")
+                told_to_stop = True
+            self._take_lines()
+            for future in ended:
+                self._take_result(future)
+            watch(self._cassettes.trials, self._cassettes.answered, self._requests.sent)
 
     def _begin(self, number: int) -> None:
         recorded = self._cassettes.of_shard(number)
@@ -582,7 +611,7 @@ class _Driver:
                     "recorded, and not asked again",
                 ) from error
             self._attempts[number] += 1
-            if not self._interrupted:
+            if not self._interrupted.is_set():
                 self._begin(number)
 
     def job_result(self) -> JobResult:
@@ -599,7 +628,7 @@ class _Driver:
             lost=self._lost,
             notices=tuple(dict.fromkeys(notices)),
             errors=tuple(errors.values()),
-            interrupted=self._interrupted or any(result.interrupted for result in results),
+            interrupted=self._interrupted.is_set() or any(result.interrupted for result in results),
         )
 
 
@@ -631,7 +660,7 @@ class Processes:
         with _ignored_by_children(signal.SIGTERM):
             self._manager.start(_end_with_the_driver)
         desk = self._manager.desk  # type: ignore[attr-defined]
-        self.ask: AskSuite = partial(_ask, desk(max_calls, max_cost))
+        self._ask: AskDesk = partial(_ask, desk(max_calls, max_cost))
         self._executors: list[ProcessPoolExecutor] = []
 
     def begin(self, *arguments: Any) -> Future[ShardResult]:
@@ -641,7 +670,18 @@ class Processes:
         )
         self._executors.append(executor)
         worker: Callable[..., ShardResult] = record_shard
-        return executor.submit(worker, *arguments, self.ask)
+        return executor.submit(worker, *arguments, self._ask)
+
+    def ask(self, method: str, *args: Any, **named: Any) -> Any:
+        """The desk, whose process ends with the job."""
+        with JudgeError.instead_of(
+            (EOFError, OSError),
+            "the process that counts and collects for the workers of this job has ended",
+            expected="a process that lives as long as the job; workers of it may be lost",
+            remedy="see what ends it, often too little memory; run the same command again: what "
+            "was answered is recorded, and not asked again",
+        ):
+            return self._ask(method, *args, **named)
 
     def close(self) -> None:
         for executor in self._executors:

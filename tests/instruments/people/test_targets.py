@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from pytest_judgesense.instruments.people.targets import targets
+from pytest_judgesense.instruments.people.targets import _nearest, targets
 from tests.measures.building import GRADES
 
 from .labelled import cell, item
@@ -27,3 +29,18 @@ def test_the_mean_place_is_that_of_people_else_of_the_stated_label() -> None:
     # of the last one.
     np.testing.assert_array_equal(people, [0, 0.5, 0.875, np.nan])
     np.testing.assert_array_equal(judge, [0, 0.5, 1, 0.25])
+
+
+# The mean of these decimals is 9 / 6, a half, and one unit of the last place less as a float.
+DECIMALS = (0.9, 1.6, 1.6, 1.6, 1.6, 1.7)
+
+
+@pytest.mark.parametrize(
+    ("place", "label"),
+    [(2.49, 2), (2.5, 3), (3.5, 4), (sum(DECIMALS) / 6, 2), (0.0, 0), (math.nan, -1)],
+)
+def test_between_two_labels_the_nearest_one_holds_and_the_upper_one_of_a_half(
+    place: float, label: int
+) -> None:
+    assert sum(DECIMALS) / 6 < 1.5
+    assert _nearest(place) == label

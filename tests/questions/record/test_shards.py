@@ -333,6 +333,72 @@ def test_an_interrupt_lets_the_calls_under_way_come_to_their_end(
     assert len(read_exchanges(TAPE)) == len(server.asked) < TRIALS
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C as in a terminal: what a shell starts in the background ignores it."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_an_interrupt_while_the_desk_is_asked_loses_no_line(
+    server: FastServer, interrupts: int
+) -> None:
+    server._slowest_s = 0.6  # 90 calls, 8 at once: 3 s
+    job = job_of(server)
+    handed_over: list[bytes] = []
+    interrupting: list[threading.Thread] = []
+    with closing(Processes(None, None)) as pool:
+        desk, ask = pool._manager._process.pid, pool.ask  # type: ignore[attr-defined]
+
+        def counting(method: str, *given: Any) -> Any:
+            answer = ask(method, *given)
+            if method == "handed_over":
+                handed_over.extend(line for parcel in answer for _, line in parcel.lines)
+            return answer
+
+        def interrupt() -> None:
+            time.sleep(0.5)  # more than passes between two questions of the driver
+            for _ in range(interrupts):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.1)
+            os.kill(desk, signal.SIGCONT)
+
+        def stop_the_desk(_trials: int, answered: int, _sent: int) -> None:
+            if answered and not interrupting:
+                os.kill(desk, signal.SIGSTOP)
+                interrupting.append(threading.Thread(target=interrupt))
+                interrupting[0].start()
+
+        pool.ask = counting  # type: ignore[method-assign]
+        if interrupts == 1:
+            assert run_job(job, pool, Path("cassettes"), stop_the_desk).interrupted
+            # Whatever was asked came to its end.
+            assert len(handed_over) == len(server.asked)
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                run_job(job, pool, Path("cassettes"), stop_the_desk)
+        interrupting[0].join()
+    assert 0 < len(handed_over) < TRIALS
+    assert len(read_exchanges(TAPE)) == len(handed_over)
+
+
+def test_the_end_of_the_desk_is_an_error_with_a_remedy(server: FastServer) -> None:
+    job = job_of(server)
+    with closing(Processes(None, None)) as pool:
+
+        def end_the_desk(_trials: int, answered: int, _sent: int) -> None:
+            if answered:
+                os.kill(pool._manager._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+
+        with pytest.raises(JudgeError, match="the workers of this job has ended") as told:
+            run_job(job, pool, Path("cassettes"), end_the_desk)
+    assert "run the same command again" in str(told.value)
+    assert 0 < len(read_exchanges(TAPE)) <= len(server.asked)
+
+
 def test_without_ray_the_option_says_what_to_install(
     server: FastServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.commands import init
-from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.questions.init.from_function import (
@@ -302,13 +302,14 @@ def test_a_fault_of_the_suite_names_the_file_of_the_user(tmp_path: Path) -> None
     assert str(caught.value).count("items.jsonl") == str(caught.value).count(str(items.file)) + 1
 
 
-def test_a_wrong_label_later_is_one_error_of_the_suite(begun: Folder) -> None:
+def test_a_wrong_label_later_is_one_error_of_pytest(begun: Folder) -> None:
     lines = rows()
     lines[15]["better"] = "modell_2"
     write_csv(begun.path / "pairs.csv", lines)
-    with pytest.raises(SuiteError) as caught:
-        load_suite(begun.file, None, BUILT_IN.forms)
-    assert str(caught.value).count("pairs.csv:17, column better: 'modell_2'") == 1
+    done = begun.run("pytest", "suites/pairs")
+    assert done.returncode == 2
+    assert done.stdout.count("pairs.csv:17, column better: 'modell_2'") == 1
+    assert "Traceback" not in done.stdout
 
 
 def test_a_signature_that_has_changed_is_one_usage_error_and_asks_nobody(

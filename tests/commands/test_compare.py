@@ -18,7 +18,7 @@ from pytest_judgesense.earlier.baseline import SavedSuite, baseline_text
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.log import log_lines
-from tests import processes
+from tests.commands.within import judgesense
 from tests.measures.building import SLOTS, YES_NO, both_orders, cell, worded
 from tests.repository import commit, repository
 from tests.shipped import CASSETTES
@@ -27,7 +27,7 @@ STEADY, FLIPS = ("YES", "YES"), ("YES", "NO")
 
 
 def compare(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return processes.run("judgesense", "compare", *arguments, cwd=cwd)
+    return judgesense("compare", *arguments, cwd=cwd)
 
 
 def judge(flips: int, items: int = 40) -> Cell:

@@ -18,6 +18,7 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from tests import processes
+from tests.commands.within import judgesense
 from tests.plugin.project import ChatServer
 
 N = 40
@@ -261,15 +262,15 @@ def test_a_function_gets_the_prompt(
 ) -> None:
     declare_function(folder, server, function)
     files = ("plain.txt", "careful.txt")
-    words = ("judgesense", "compare", SUITE, "--prompts", *files, *RECORD)
-    done = processes.run(*words, cwd=folder)
+    words = ("compare", SUITE, "--prompts", *files, *RECORD)
+    done = judgesense(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     # The first item, which says whether the prompts arrive, is not asked again.
     assert len(server.asked) == 2 * 2 * N
     assert "careful is better than plain: agreement 0.800 -> 1.000" in " ".join(done.stdout.split())
     # Once more: nothing is asked of an endpoint that is gone, nor lost of the recording.
     server.close()
-    again = processes.run(*words, cwd=folder)
+    again = judgesense(*words, cwd=folder)
     assert "together: 160 calls, 0 to be made" in again.stdout
     assert again.stdout.partition("\n\n")[2] == done.stdout.partition("\n\n")[2]
 
@@ -295,8 +296,8 @@ def test_a_function_that_the_prompts_do_not_reach_is_asked_about_one_item(
 ) -> None:
     declare_function(folder, server, function)
     files = ("plain.txt", "careful.txt")
-    words = ("judgesense", "compare", SUITE, "--prompts", *files, *RECORD)
-    done = processes.run(*words, cwd=folder)
+    words = ("compare", SUITE, "--prompts", *files, *RECORD)
+    done = judgesense(*words, cwd=folder)
     assert done.returncode == 2
     assert len(server.asked) == calls
     assert "the prompts do not reach judge 'mine'" in done.stderr
@@ -310,8 +311,8 @@ def test_two_files_with_one_text_are_no_fault_of_the_function(
     declare_function(folder, server, "reading")
     (folder / "copy.txt").write_bytes((folder / "plain.txt").read_bytes())
     files = ("plain.txt", "copy.txt")
-    words = ("judgesense", "compare", SUITE, "--prompts", *files, *RECORD)
-    done = processes.run(*words, cwd=folder)
+    words = ("compare", SUITE, "--prompts", *files, *RECORD)
+    done = judgesense(*words, cwd=folder)
     assert done.returncode == 2
     assert not server.asked
     assert "two prompts are the same text" in done.stderr

@@ -1,4 +1,4 @@
-"""`judgesense plan --lint` and `judgesense import` as processes: what they print, how they exit."""
+"""`judgesense plan --lint` and `judgesense import`: what they print and how they exit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.recordings import told
-from tests.commands.test_main import run
+from tests.commands.within import judgesense as run
 from tests.foreign import decision_row, game_row, pair_rows, write_rows
 from tests.plugin.project import parity_suite
 from tests.suites.known import absent_suites

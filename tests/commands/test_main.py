@@ -1,4 +1,4 @@
-"""The command line, as a process: what it prints and how it exits."""
+"""The command line: what it prints and how it exits, as a process where one is needed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,8 @@ import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests import processes
+from tests.commands.within import judgesense as run
 from tests.shared_data import LLMBAR, needs_llmbar
-
-
-def run(*arguments: object, cwd=None) -> subprocess.CompletedProcess[str]:
-    return processes.run("judgesense", *arguments, cwd=cwd)
 
 
 def _line(item: str, template: str, order: str, verdict: str, chosen: str) -> str:
@@ -296,7 +293,7 @@ def test_a_working_folder_that_is_gone_is_said(tmp_path):
 
 
 def test_version():
-    assert run("--version").stdout.startswith("judgesense 0.")
+    assert processes.run("judgesense", "--version").stdout.startswith("judgesense 0.")
 
 
 def test_report_writes_a_page_that_says_that_a_log_holds_no_prompts(log, tmp_path):
@@ -336,12 +333,13 @@ def test_a_fault_of_a_renderer_is_one_line_of_the_report(log, tmp_path):
         "page.page_text = broken\n"
     )
     given = ("report", log, "-o", "x.html", "-o", "x.json")
-    done = run("-p", "odd", *given, cwd=tmp_path)
+    done = processes.run("judgesense", "-p", "odd", *given, cwd=tmp_path)
     assert done.returncode == 3, done.stderr
     (error,) = done.stderr.splitlines()
     assert error.startswith("judgesense: x.html cannot be written: AttributeError: ")
     assert done.stdout.splitlines()[-1] == "datasheet written: x.json"
-    assert "Traceback" in run("-p", "odd", *given, "-v", cwd=tmp_path).stderr
+    again = processes.run("judgesense", "-p", "odd", *given, "-v", cwd=tmp_path)
+    assert "Traceback" in again.stderr
 
 
 def test_a_workflow_command_reaches_no_runner(
@@ -355,7 +353,7 @@ def test_a_workflow_command_reaches_no_runner(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     # The suite's name begins a line of an error, and the judge's stands within lines.
     for arguments in (["report", log], ["compare", log, tmp_path / "::warning::no\x1bfile.jsonl"]):
-        done = run(*arguments)
+        done = processes.run("judgesense", *arguments)
         said = done.stdout + done.stderr
         assert "pwn" in said or "no\\x1bfile" in said
         assert "##[" not in said

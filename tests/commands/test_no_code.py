@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.within import measured
 from tests.plugin.project import parity_suite
 from tests.repository import commit, repository
 
@@ -34,7 +35,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     parity_suite(folder)
     (folder / "pyproject.toml").write_text(TABLE)
     (folder / "own.py").write_text('def judge(messages): return "YES"\n')
-    run(folder, "pytest", "-q", "--judge-mode=record", "--judge-datasheet=log.jsonl")
+    measured(folder, "mine", "parity.suite.toml", mode="record").write(folder / "log.jsonl")
     return folder
 
 
@@ -78,14 +79,21 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
     [
         ("plan --lint parity.suite.toml", "parity"),
         # 6 items in 3 wordings, each of them recorded: of requests, or of other code than there is.
-        ("plan parity.suite.toml --judge-name mine", "18 are recorded"),
+        # In the gate: test_power_says_which_verdicts_need_the_code_of_a_judge.
+        pytest.param(
+            "plan parity.suite.toml --judge-name mine", "18 are recorded", marks=pytest.mark.long
+        ),
         pytest.param(
             "plan parity.suite.toml",
             "18 are recorded",
             marks=pytest.mark.long,
         ),
         ("report log.jsonl -o out.json -o out.html", "judge mine"),
-        ("import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote", "2 judg"),
+        pytest.param(
+            "import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote",
+            "2 judg",
+            marks=pytest.mark.long,
+        ),
         pytest.param("recordings check cassettes", "0 secrets in 1 files", marks=pytest.mark.long),
         ("compare log.jsonl log.jsonl", "judge mine"),
         pytest.param("explain jss", "JSS", marks=pytest.mark.long),
@@ -103,7 +111,9 @@ def test_a_command_that_looks_at_a_branch_runs_none_of_its_code(
     assert printed in done.stdout
 
 
-@pytest.mark.parametrize("verdicts", ["parity.suite.toml", "log.jsonl"])
+@pytest.mark.parametrize(
+    "verdicts", ["parity.suite.toml", pytest.param("log.jsonl", marks=pytest.mark.long)]
+)
 def test_verdicts_are_corrected_without_the_code_of_their_judge(
     branch: Path, verdicts: str
 ) -> None:
@@ -116,7 +126,9 @@ def test_verdicts_are_corrected_without_the_code_of_their_judge(
     assert told[done.returncode] in done.stderr
 
 
-@pytest.mark.parametrize("verdicts", ["parity.suite.toml", "log.jsonl"])
+@pytest.mark.parametrize(
+    "verdicts", ["parity.suite.toml", pytest.param("log.jsonl", marks=pytest.mark.long)]
+)
 def test_a_panel_is_read_without_the_code_of_its_judges(branch: Path, verdicts: str) -> None:
     lines = map(json.loads, (branch / "log.jsonl").read_text().splitlines())
     log = "".join(json.dumps({**line, "judge": "other"}) + "\n" for line in lines)
@@ -147,6 +159,9 @@ def test_a_comparison_with_a_revision_runs_no_code_where_it_is_told_so(branch: P
 @pytest.mark.parametrize("branch", ["requests"], indirect=True)
 def test_power_says_which_verdicts_need_the_code_of_a_judge(branch: Path) -> None:
     done = run(branch, "judgesense", "plan", "parity.suite.toml", "--judge-name", "mine")
+    assert not (branch / "it-ran").exists()
+    assert done.returncode == 0, done.stderr
+    assert "18 are recorded" in done.stdout  # 6 items in 3 wordings
     assert "judge 'mine' is code, which is not run here" in done.stdout
     assert "the plan alone" in done.stdout
 

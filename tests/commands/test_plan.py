@@ -1,22 +1,21 @@
-"""``judgesense plan``, as a process."""
+"""``judgesense plan``: its words and how it exits."""
 
 from __future__ import annotations
 
 import re
-import subprocess
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests import processes
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return processes.run("judgesense", *arguments, cwd=cwd)
+from tests.commands.within import judgesense as run
+from tests.commands.within import measured
 
 
 def test_power_of_a_recorded_judge(tmp_path: Path) -> None:
-    done = run("plan", "coherence", "--judge-name", "embedded:mixed", cwd=tmp_path)
+    named = ("coherence", "--judge-name", "embedded:mixed")
+    done = processes.run("judgesense", "plan", *named, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "judge mixed, 200 judgments" in done.stdout
     assert "variance of agreement: item" in done.stdout
@@ -150,16 +149,22 @@ jss_floor = 0.5
 """
 
 
-@pytest.fixture
-def even(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def recorded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a suite of 5 x 2 trials and a judge of the embedded kind, recorded."""
+    folder = tmp_path_factory.mktemp("even")
     lines = [f'{{"id": "n{n}", "number": "{n}", "label": "YES"}}\n' for n in range(5)]
-    (tmp_path / "even.jsonl").write_text("".join(lines))
-    (tmp_path / "even.suite.toml").write_text(_SUITE)
-    _declare(tmp_path, "")
-    done = processes.run("pytest", "-q", "even.suite.toml", "--judge-mode", "record", cwd=tmp_path)
-    assert done.returncode in (0, 1), done.stdout
-    assert (tmp_path / "cassettes" / "mine" / "even.jsonl").is_file()
+    (folder / "even.jsonl").write_text("".join(lines))
+    (folder / "even.suite.toml").write_text(_SUITE)
+    _declare(folder, "")
+    measured(folder, "mine", "even.suite.toml", mode="record")
+    assert (folder / "cassettes" / "mine" / "even.jsonl").is_file()
+    return folder
+
+
+@pytest.fixture
+def even(tmp_path: Path, recorded_once: Path) -> Path:
+    shutil.copytree(recorded_once, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -201,8 +206,7 @@ def test_a_change_of_what_is_sent_is_counted(
     ) in done.stdout
     # And that is what a recording asks.
     before = (even / "cassettes" / "mine" / "even.jsonl").read_text().splitlines()
-    again = processes.run("pytest", "-q", "even.suite.toml", "--judge-mode", "record", cwd=even)
-    assert again.returncode in (0, 1), again.stdout
+    measured(even, "mine", "even.suite.toml", mode="record")
     after = (even / "cassettes" / "mine" / "even.jsonl").read_text().splitlines()
     assert len({*after} - {*before}) == calls
 
@@ -234,8 +238,7 @@ def test_a_plan_of_a_function_says_that_its_requests_are_not_known(tmp_path: Pat
     assert f"  calls to be made: 10 (0 are recorded), {several}\n" in before.stdout
     assert "as many as" not in before.stdout
     assert "even, policy estimate: the plan alone\n" in before.stdout
-    done = processes.run("pytest", "-q", "even.suite.toml", "--judge-mode", "record", cwd=tmp_path)
-    assert done.returncode in (0, 1), done.stdout
+    measured(tmp_path, "mine", "even.suite.toml", mode="record")
     after = run("plan", "even.suite.toml", cwd=tmp_path)
     assert after.returncode == 0, after.stderr
     assert "  calls to be made: 0 (10 are recorded)\n" in after.stdout

@@ -31,6 +31,7 @@ from pytest_judgesense.questions.init.suite_file import FunctionOptions
 from pytest_judgesense.stats.losses import PlannedGate
 from pytest_judgesense.suites.loading import load_suite
 from tests import processes
+from tests.commands.within import judgesense, measured
 from tests.plugin.project import ChatServer
 
 # As somebody has it who has never seen this project: a client at module level, a prompt of its own.
@@ -85,6 +86,7 @@ class Folder:
 
     def __init__(self, path: Path, server: ChatServer) -> None:
         self.path, self.server = path, server
+        self.begun = ""
         self.environment = {**os.environ, "OPENAI_API_KEY": "sk-own-0123456789abcdef"}
         (path / "myapp.py").write_text(MODULE.format(url=server.base_url))
         write_csv(path / "pairs.csv", rows())
@@ -94,12 +96,18 @@ class Folder:
 
     def init(self, *more: str) -> subprocess.CompletedProcess[str]:
         given = ("--callable", "myapp:judge", "--items", "pairs.csv", *more)
-        return self.run("judgesense", "init", *given)
+        return self.judgesense("init", *given)
+
+    def judgesense(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return judgesense(*words, cwd=self.path, merged=True)
+
+    @property
+    def file(self) -> Path:
+        return self.path / "suites" / "pairs" / "pairs.suite.toml"
 
     @property
     def suite(self) -> dict[str, Any]:
-        path = self.path / "suites" / "pairs" / "pairs.suite.toml"
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(self.file.read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -113,6 +121,27 @@ def server() -> Iterator[ChatServer]:
 @pytest.fixture
 def folder(tmp_path: Path, server: ChatServer) -> Folder:
     return Folder(tmp_path, server)
+
+
+@pytest.fixture(scope="module")
+def written_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder in which init has connected the thirty pairs, and what it printed."""
+    server = ChatServer()
+    server.close()
+    folder = Folder(tmp_path_factory.mktemp("begun"), server)
+    begun = folder.init(*MAPPED)
+    assert begun.returncode == 0, begun.stdout
+    return folder.path, begun.stdout
+
+
+@pytest.fixture
+def begun(folder: Folder, written_once: tuple[Path, str]) -> Folder:
+    """The same in a folder of its own, whose function asks the endpoint of the test."""
+    path, folder.begun = written_once
+    asking = (folder.path / "myapp.py").read_bytes()
+    shutil.copytree(path, folder.path, dirs_exist_ok=True)
+    (folder.path / "myapp.py").write_bytes(asking)
+    return folder
 
 
 def commands(printed: str) -> list[list[str]]:
@@ -184,17 +213,17 @@ def test_the_command_that_helps_can_be_pasted_into_a_shell(folder: Folder) -> No
     assert shlex.split(remedy)[-4:] == ["--map", "answer_a=COLUMN", "--map", "answer_b=COLUMN"]
     remedy = remedy.replace("answer_a=COLUMN", "'answer_a=A 1'")
     remedy = remedy.replace("answer_b=COLUMN", "'answer_b=A 2'")
-    again = folder.run(*shlex.split(remedy))
+    again = folder.judgesense(*shlex.split(remedy)[1:])
     assert again.returncode == 0, again.stdout
 
 
 def test_a_pair_of_equal_texts_is_written_and_lint_warns_of_it(folder: Folder) -> None:
-    lines = rows()
+    lines = rows()[:6]
     lines[4]["model_1"] = "a poor  answer"  # equal but for a blank; the header is line 1
     write_csv(folder.path / "pairs.csv", lines)
     done = folder.init(*MAPPED)
     assert done.returncode == 0
-    shown = folder.run("judgesense", "plan", "--lint", "suites/pairs/pairs.suite.toml").stdout
+    shown = folder.judgesense("plan", "--lint", "suites/pairs/pairs.suite.toml").stdout
     assert "warning identical-sides: " in shown
     assert "items 4" in shown  # the fifth row, by the column nr
     assert ", 0 errors, " in shown
@@ -273,30 +302,31 @@ def test_a_fault_of_the_suite_names_the_file_of_the_user(tmp_path: Path) -> None
     assert str(caught.value).count("items.jsonl") == str(caught.value).count(str(items.file)) + 1
 
 
-def test_a_wrong_label_later_is_one_error_of_pytest(folder: Folder) -> None:
-    folder.init(*MAPPED)
+def test_a_wrong_label_later_is_one_error_of_pytest(begun: Folder) -> None:
     lines = rows()
     lines[15]["better"] = "modell_2"
-    write_csv(folder.path / "pairs.csv", lines)
-    done = folder.run("pytest", "suites/pairs")
+    write_csv(begun.path / "pairs.csv", lines)
+    done = begun.run("pytest", "suites/pairs")
     assert done.returncode == 2
     assert done.stdout.count("pairs.csv:17, column better: 'modell_2'") == 1
     assert "Traceback" not in done.stdout
 
 
-def test_a_signature_that_has_changed_is_one_usage_error_and_asks_nobody(folder: Folder) -> None:
-    folder.init(*MAPPED)
-    module = (folder.path / "myapp.py").read_text()
-    (folder.path / "myapp.py").write_text(module.replace("(question, ", "(persona, question, ", 1))
-    done = folder.run("pytest", "suites/pairs", "--judge-mode", "record")
-    assert done.returncode == 4, done.stdout
-    assert done.stdout.count("judge(persona, question, answer_a, answer_b); no field") == 1
-    assert 'persona = "..."' in done.stdout
-    assert folder.server.asked == []
+def test_a_signature_that_has_changed_is_one_usage_error_and_asks_nobody(
+    begun: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = (begun.path / "myapp.py").read_text()
+    (begun.path / "myapp.py").write_text(module.replace("(question, ", "(persona, question, ", 1))
+    monkeypatch.setenv("OPENAI_API_KEY", begun.environment["OPENAI_API_KEY"])
+    with pytest.raises(UsageError) as caught:
+        measured(begun.path, "judge", str(begun.file), mode="record")
+    assert str(caught.value).count("judge(persona, question, answer_a, answer_b); no field") == 1
+    assert 'persona = "..."' in str(caught.value)
+    assert begun.server.asked == []
 
 
-def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) -> None:
-    printed = folder.init(*MAPPED).stdout
+def test_what_is_written_names_fields_columns_labels_and_bars(begun: Folder) -> None:
+    folder, printed = begun, begun.begun
     assert "understood: judge on 30 items of pairs.csv: pairwise" in printed
     assert "question is column prompt" in printed
     assert "items are called by column nr" in printed
@@ -345,15 +375,14 @@ def test_what_is_written_names_fields_columns_labels_and_bars(folder: Folder) ->
     right = f"{' and '.join(scattered)}, on whole items {' and '.join(whole)}"
     assert f"#   agreement: {right} (on 30 labels)\n" in text
     assert "Without labels" not in text
-    linted = folder.run("judgesense", "plan", "--lint", "suites/pairs")
+    linted = folder.judgesense("plan", "--lint", "suites/pairs")
     assert linted.returncode == 0, linted.stdout
     assert "0 errors, 0 warnings" in linted.stdout
 
 
-def test_a_second_time_everything_is_left_alone(folder: Folder) -> None:
-    folder.init(*MAPPED)
-    before = {path: path.read_bytes() for path in folder.path.rglob("*.*") if path.is_file()}
-    again = folder.init(*MAPPED)
+def test_a_second_time_everything_is_left_alone(begun: Folder) -> None:
+    before = {path: path.read_bytes() for path in begun.path.rglob("*.*") if path.is_file()}
+    again = begun.init(*MAPPED)
     assert again.returncode == 0
     assert again.stdout.count("left alone: ") == 4
     assert all(path.read_bytes() == content for path, content in before.items())
@@ -362,6 +391,7 @@ def test_a_second_time_everything_is_left_alone(folder: Folder) -> None:
 def test_other_judges_stay_and_the_commands_name_the_new_one(folder: Folder) -> None:
     table = '[tool.judgesense.judges.judge]\nprovider = "embedded"\nmodel = "clean"\n'
     (folder.path / "pyproject.toml").write_text(table)
+    write_csv(folder.path / "pairs.csv", rows()[:6])
     printed = folder.init(*MAPPED).stdout
     assert commands(printed)[1] == ["pytest", "suites/pairs", "--judge-name", "judge-2"]
     assert set(declared_judges(folder.path)) == {"judge", "judge-2"}
@@ -383,7 +413,7 @@ def written(folder: Path, code: str, file: str, items: Any, *more: str) -> Any:
     else:
         path.write_text("".join(json.dumps(item) + "\n" for item in items))
     given = ("init", "--callable", "own:judge", "--items", file, *more)
-    done = processes.run("judgesense", *given, cwd=folder, merged=True)
+    done = judgesense(*given, cwd=folder, merged=True)
     assert done.returncode == 0, done.stdout
     stem = path.stem
     return load_suite(folder / "suites" / stem / f"{stem}.suite.toml", None, BUILT_IN.forms)
@@ -425,9 +455,8 @@ def test_no_and_yes_as_numbers_are_labels_and_a_bool_is_one_of_them(tmp_path: Pa
     suite = written(tmp_path, code, "texts.csv", items)
     assert suite.space.labels == ("0", "1")
     assert not suite.space.ordinal
-    done = processes.run("pytest", "suites", "--judge-mode", "record", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout
-    assert "3 passed" in done.stdout  # agreement is one of the three
+    checks = measured(tmp_path, "judge", str(suite.path), mode="record").checks
+    assert [check.outcome for check in checks] == ["pass"] * 3  # agreement is one of the three
 
 
 @pytest.mark.parametrize(
@@ -456,7 +485,7 @@ def test_a_row_without_a_text_of_the_function_is_named_by_its_line(tmp_path: Pat
     rows = [{"text": "a", "label": "yes"}, {"text": None, "label": "no"}, {"label": "no"}]
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     given = ("init", "--callable", "own:judge", "--items", "x.jsonl")
-    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2
     assert done.stdout.splitlines() == [
         "judgesense: x.jsonl:2 has no text, which the function takes as text",
@@ -472,7 +501,7 @@ def test_a_callable_without_module_or_function_is_one_usage_error(
 ) -> None:
     (tmp_path / "x.jsonl").write_text('{"text": "a"}\n')
     given = ("init", "--callable", target, "--items", "x.jsonl")
-    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2
     assert f"--callable {target} names no function" in done.stdout
     assert "MODULE:FUNCTION" in done.stdout
@@ -482,7 +511,7 @@ def test_grades_between_the_steps_of_a_scale_are_one_usage_error(tmp_path: Path)
     (tmp_path / "own.py").write_text("def judge(text): return 0.2\n")
     write_csv(tmp_path / "x.csv", [{"text": f"t{n}", "label": str(n / 5)} for n in range(6)])
     given = ("init", "--callable", "own:judge", "--items", "x.csv", "--kind", "score")
-    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2
     assert "an ordinal space has whole numbers" in done.stdout
     assert "0.2" in done.stdout
@@ -495,13 +524,13 @@ def test_items_outside_the_project_are_copied(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
     (project / "own.py").write_text("def judge(text): return 'YES'\n")
     given = ("--callable", "own:judge", "--items", "../x.jsonl", "--labels", "YES,NO")
-    done = processes.run("judgesense", "init", *given, cwd=project, merged=True)
+    done = judgesense("init", *given, cwd=project, merged=True)
     assert done.returncode == 0, done.stdout
     assert "agreement is not gated" in done.stdout
     assert (project / "suites" / "x" / "x.jsonl").is_file()
     # Columns of the names of parameters, without ids, in JSON Lines: read as they are.
-    recorded = processes.run(*commands(done.stdout)[0], cwd=project, merged=True)
-    assert "2 passed" in recorded.stdout, recorded.stdout
+    checks = measured(project, "judge", "suites/x/x.suite.toml", mode="record").checks
+    assert [check.outcome for check in checks] == ["pass"] * 2
 
 
 @pytest.mark.parametrize(
@@ -524,7 +553,7 @@ def test_what_cannot_be_joined_is_one_usage_error(
     (tmp_path / "own.py").write_text(code)
     (tmp_path / "x.jsonl").write_text('{"text": "a"}\n')
     given = ("init", "--callable", "own:judge", "--items", "x.jsonl", *more)
-    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2, done.stdout
     assert told in done.stdout
     assert "Traceback" not in done.stdout
@@ -533,7 +562,7 @@ def test_what_cannot_be_joined_is_one_usage_error(
 
 
 def test_callable_and_items_belong_together(tmp_path: Path) -> None:
-    done = processes.run("judgesense", "init", "--items", "x.csv", cwd=tmp_path, merged=True)
+    done = judgesense("init", "--items", "x.csv", cwd=tmp_path, merged=True)
     assert done.returncode == 2
     assert "--callable and --items belong together" in done.stdout
 
@@ -556,7 +585,7 @@ def test_words_that_say_nothing_of_the_labels_are_refused(
     (tmp_path / "own.py").write_text("def judge(text): return True\n")
     (tmp_path / "x.csv").write_text("text,label\na,yes\nb,no\n")
     given = ("init", "--callable", "own:judge", "--items", "x.csv", *more)
-    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2, done.stdout
     assert told in done.stdout
     assert not (tmp_path / "suites").exists()
@@ -566,7 +595,7 @@ def test_a_value_without_a_column_of_labels_asks_for_the_column(tmp_path: Path) 
     (tmp_path / "own.py").write_text("def judge(text): return True\n")
     (tmp_path / "x.csv").write_text("text,fine\na,yes\nb,no\n")
     given = ("init", "--callable", "own:judge", "--items", "x.csv", "--value", "yes=YES")
-    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2, done.stdout
     assert "is about labels, and x.csv has no known column of them" in done.stdout
     assert "found:    columns: text, fine" in done.stdout
@@ -586,7 +615,7 @@ def test_a_row_that_is_null_is_shown_where_it_stands(
     (tmp_path / "own.py").write_text("def judge(text): return True\n")
     (tmp_path / file).write_text(text)
     given = ("init", "--callable", "own:judge", "--items", file)
-    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2
     what, found, expected, remedy = done.stdout.splitlines()
     assert what == f"judgesense: {place} is no item"
@@ -608,7 +637,7 @@ def test_a_row_that_is_null_is_shown_where_it_stands(
 def test_options_of_another_way_to_begin_are_refused(
     tmp_path: Path, given: tuple[str, ...], told: str
 ) -> None:
-    done = processes.run("judgesense", "init", *given, cwd=tmp_path, merged=True)
+    done = judgesense("init", *given, cwd=tmp_path, merged=True)
     assert done.returncode == 2, done.stdout
     assert told in done.stdout
     assert not [*tmp_path.iterdir()]
@@ -619,7 +648,7 @@ def started(folder: Path, labels: Sequence[str], *more: str) -> subprocess.Compl
     (folder / "own.py").write_text("def judge(text): return '4'\n")
     write_csv(folder / "x.csv", [{"text": f"t{n}", "human": one} for n, one in enumerate(labels)])
     given = ("init", "--callable", "own:judge", "--items", "x.csv", "--map", "label=human", *more)
-    return processes.run("judgesense", *given, cwd=folder, merged=True)
+    return judgesense(*given, cwd=folder, merged=True)
 
 
 def test_labels_that_a_table_writes_as_4_0_are_a_scale(tmp_path: Path) -> None:
@@ -629,9 +658,11 @@ def test_labels_that_a_table_writes_as_4_0_are_a_scale(tmp_path: Path) -> None:
     assert "answers are whole numbers from 1 to 10; --labels names others" in done.stdout
     suite = tomllib.loads((tmp_path / "suites/x/x.suite.toml").read_text(encoding="utf-8"))
     assert suite["space"] == {"labels": [str(n) for n in range(1, 11)], "ordinal": True}
-    run = processes.run("pytest", "-q", "suites/x", "--judge-mode", "live", cwd=tmp_path)
-    assert "is not a label" not in run.stdout
-    linted = processes.run("judgesense", "plan", "--lint", "suites/x", cwd=tmp_path, merged=True)
+    sheet = measured(tmp_path, "judge", "suites/x/x.suite.toml", mode="live")
+    (unparsed,) = (e for e in sheet.estimates if (e.measure, e.condition) == ("unparsed_rate", {}))
+    # 40 texts, three times: the 4 that the function returns is one of the labels.
+    assert (unparsed.count, unparsed.n) == (0, 120)
+    linted = judgesense("plan", "--lint", "suites/x", cwd=tmp_path, merged=True)
     assert linted.returncode == 0, linted.stdout
 
 
@@ -654,9 +685,7 @@ def test_the_suite_says_whether_its_items_can_exclude_anything(
     started(tmp_path, ["4", "5"] * (count // 2))
     text = (tmp_path / "suites/x/x.suite.toml").read_text(encoding="utf-8")
     assert said in text.splitlines()
-    linted = processes.run(
-        "judgesense", "plan", "--lint", "suites/x", cwd=tmp_path, merged=True
-    ).stdout
+    linted = judgesense("plan", "--lint", "suites/x", cwd=tmp_path, merged=True).stdout
     # What the suite says, lint finds.
     assert ("undecidable" in linted) is (count == 2)
 
@@ -751,7 +780,7 @@ def objects(tmp_path: Path) -> Path:
 )
 def test_what_can_be_called_becomes_a_judge_that_works(objects: Path, target: str) -> None:
     given = ("--callable", f"own:{target}", "--items", "pairs.csv", *MAPPED)
-    done = processes.run("judgesense", "init", *given, cwd=objects, merged=True)
+    done = judgesense("init", *given, cwd=objects, merged=True)
     assert done.returncode == 0, done.stdout
     recorded = processes.run(*commands(done.stdout)[0], cwd=objects, merged=True)
     # Thirty pairs, each right in both orders: every check passes.
@@ -777,7 +806,7 @@ def test_what_needs_an_object_is_one_usage_error(
     objects: Path, target: str, what: str, remedy: str, more: tuple[str, ...]
 ) -> None:
     given = ("--callable", f"own:{target}", "--items", "pairs.csv", *MAPPED, *more)
-    done = processes.run("judgesense", "init", *given, cwd=objects, merged=True)
+    done = judgesense("init", *given, cwd=objects, merged=True)
     assert done.returncode == 2, done.stdout
     assert f"judge 'own:{target}' is {what}" in done.stdout
     assert remedy in done.stdout
@@ -820,5 +849,5 @@ def test_the_column_of_ids_is_written_into_the_suite_and_said(tmp_path: Path) ->
     shutil.rmtree(tmp_path / "suites")
     (tmp_path / "pyproject.toml").unlink()
     given = ("init", "--callable", "own:judge", "--items", "texts.csv")
-    done = processes.run("judgesense", *given, cwd=tmp_path, merged=True)
+    done = judgesense(*given, cwd=tmp_path, merged=True)
     assert "items are called by column ticket" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import shutil
@@ -28,7 +29,7 @@ from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial, content_of_slot
 from tests import processes
-from tests.commands.test_main import run
+from tests.commands.within import judgesense, measured
 
 DATA = Path(__file__).parents[2] / "data" / "tools"
 
@@ -37,15 +38,15 @@ def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
     log = tmp_path / "hours.eval"
     shutil.copy(DATA / log.name, log)
     more = ("--cluster", "place", "--label", "human")
-    one = run("import", "inspect", "hours.eval", "-o", "hours.jsonl", *more, cwd=tmp_path)
+    one = judgesense("import", "inspect", "hours.eval", "-o", "hours.jsonl", *more, cwd=tmp_path)
     assert one.returncode == 0, one.stderr
-    two = run("init", "--from-log", "hours.jsonl", cwd=tmp_path)
+    two = judgesense("init", "--from-log", "hours.jsonl", cwd=tmp_path)
     assert two.returncode == 0, two.stderr
     assert "20 outputs in 10 clusters; verdicts of the log: NO 10, YES 10" in two.stdout
     assert "wording t1 is the judge's own prompts, whole" in two.stdout
     judge = ("--judge-name", "embedded:clean", "suites/hours")
-    three = processes.run("pytest", *judge, "--judge-mode", "record", cwd=tmp_path)
-    assert three.returncode == 0, three.stdout
+    three = measured(tmp_path, judge[1], "suites/hours/hours.suite.toml", mode="record")
+    assert {check.outcome for check in three.checks} == {"pass"}
     four = processes.run("pytest", *judge, cwd=tmp_path)
     assert four.returncode == 0, four.stdout
     assert "4 passed, 2 skipped" in four.stdout
@@ -304,21 +305,27 @@ def right_of(folder: Path, *more: str) -> tuple[int, int]:
     return len(items - wrong), len(items)
 
 
-@pytest.mark.parametrize("place", [("--map", "order=shown"), PLACES])
-@pytest.mark.parametrize("texts", ["slot", "content"])
-@pytest.mark.parametrize("words", ["slot", "content"])
+ORDER = ("--map", "order=shown")
+
+
+@pytest.mark.parametrize(
+    ("seed", "texts", "words", "place"),
+    [
+        (seed, *named)
+        for seed, named in enumerate(
+            itertools.product(("slot", "content"), ("slot", "content"), (ORDER, PLACES))
+        )
+    ],
+)
 def test_a_judge_that_picks_the_better_text_is_right_in_any_order_of_rows(
-    tmp_path: Path, texts: str, words: str, place: Sequence[str]
+    tmp_path: Path, seed: int, texts: str, words: str, place: Sequence[str]
 ) -> None:
     said = [word.format(words) for word in SAID]
     rows = pair_rows(texts, words, lambda n: ("ab", "ba"))
-    for seed in range(3):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        random.Random(seed).shuffle(rows)
-        printed = imported(folder, rows, *place, *said)
-        assert f"notice: the texts a and b of suite s are {texts}s: " in printed
-        assert right_of(folder) == (36, 36)
+    random.Random(seed).shuffle(rows)
+    printed = imported(tmp_path, rows, *place, *said)
+    assert f"notice: the texts a and b of suite s are {texts}s: " in printed
+    assert right_of(tmp_path) == (36, 36)
 
 
 @pytest.mark.parametrize("place", [("--map", "order=shown"), PLACES])
@@ -483,26 +490,21 @@ def test_what_is_printed_to_try_pairs_without_a_prompt_gives_verdicts(tmp_path: 
     )
     fields = ["field.question=question", "field.a=one", "field.b=two"]
     mapped = [word for one in fields for word in ("--map", one)]
-    processes.run(
-        *("judgesense", "import", "table", "log.csv", "-o", "l.jsonl", *mapped),
-        *("--names", "verdict=slot"),
-        cwd=tmp_path,
-    )
+    named = ("--names", "verdict=slot")
+    judgesense("import", "table", "log.csv", "-o", "l.jsonl", *mapped, *named, cwd=tmp_path)
     (tmp_path / "own.txt").write_text(
         "{{task}}\n<response_a>\n{{a}}\n</response_a>\n<response_b>\n{{b}}\n</response_b>\n"
         "Which of the two is better? Answer with one of: A, B."
     )
     begun = ("init", "--from-log", "l.jsonl", "--template", "own.txt")
-    done = processes.run("judgesense", *begun, cwd=tmp_path, merged=True)
+    done = judgesense(*begun, cwd=tmp_path, merged=True)
     assert "--judge-name embedded:clean tries it without a key" in done.stdout
-    tried = ("pytest", "suites", "--judge-name", "embedded:clean", "--judge-mode", "live")
-    run = processes.run(*tried, "--judge-datasheet", "x.json", cwd=tmp_path)
-    assert "none of the first" not in run.stdout
-    (judge,) = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["judges"]
-    (unparsed,) = [one for one in judge["measures"] if one["measure"] == "unparsed_rate"]
+    (file,) = (tmp_path / "suites").rglob("*.suite.toml")
+    sheet = measured(tmp_path, "embedded:clean", str(file), mode="live")
+    (unparsed,) = (e for e in sheet.estimates if (e.measure, e.condition) == ("unparsed_rate", {}))
     # Four items in two orders, under the wordings of the suite: all are answered.
-    assert (unparsed["count"], unparsed["n"] % 8) == (0, 0)
-    assert unparsed["n"] > 0
+    assert (unparsed.count, unparsed.n % 8) == (0, 0)
+    assert unparsed.n > 0
 
 
 def test_a_project_keeps_its_judges_and_a_suite_that_is_there_is_left_alone(

@@ -25,6 +25,7 @@ from pytest_judgesense.questions.init.suite_file import (
     compared_words,
 )
 from pytest_judgesense.suites.builtin import template_text
+from tests.commands.within import judgesense, measured
 from tests.processes import ENVIRONMENT
 from tests.repository import commit, git, repository
 
@@ -132,14 +133,15 @@ def test_in_a_folder_of_a_repository_the_workflow_compares_with_the_version_befo
     folder = top / "services" / "judge"
     folder.mkdir(parents=True)
     (folder / "requirements.txt").write_text("pytest-judgesense\n")
-    assert bash(folder, "judgesense init").returncode == 0
-    assert bash(folder, "pytest suites --judge-mode record").returncode == 0
+    assert judgesense("init", cwd=folder).returncode == 0
+    suite = "suites/answers/answers.suite.toml"
+    measured(folder, "mine", suite, mode="record")
     commit(top)
     git(top, "update-ref", "refs/remotes/origin/main", "HEAD")
     # The judge is exchanged for one that is worse.
     project = folder / "pyproject.toml"
     project.write_text(project.read_text().replace('"clean"', '"noisy"', 1))
-    bash(folder, "pytest suites --judge-mode record")
+    measured(folder, "mine", suite, mode="record")
     commit(top)
     path = top / ".github" / "workflows" / "judges-services-judge.yml"
     (job,) = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
@@ -452,7 +454,8 @@ def test_nightly_adds_no_first_suite_to_those_that_are_there(tmp_path: Path) -> 
 
 
 def test_the_commands_of_a_night_append_and_judge_the_history(tmp_path: Path) -> None:
-    assert bash(tmp_path, "git init -q && judgesense init --nightly").returncode == 0
+    git(tmp_path, "init", "-q")
+    assert judgesense("init", "--nightly", cwd=tmp_path).returncode == 0
     workflow = yaml.safe_load(
         (tmp_path / ".github" / "workflows" / "judges-nightly.yml").read_text("utf-8")
     )
@@ -476,7 +479,7 @@ def test_a_night_of_a_project_within_a_repository_runs_there(tmp_path: Path) -> 
     (tmp_path / ".git").mkdir()
     project = tmp_path / "judging"
     project.mkdir()
-    assert bash(project, "judgesense init --nightly").returncode == 0
+    assert judgesense("init", "--nightly", cwd=project).returncode == 0
     path = tmp_path / ".github" / "workflows" / "judges-nightly-judging.yml"
     jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"]
     assert [job["defaults"]["run"]["working-directory"] for job in jobs.values()] == ["judging"] * 2

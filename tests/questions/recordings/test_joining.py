@@ -15,6 +15,7 @@ from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, Reco
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from tests import processes
 from tests.commands.recordings import told
+from tests.commands.within import measured
 from tests.shipped import CASSETTES
 
 SHIPPED = CASSETTES / "mixed" / "coherence.jsonl"
@@ -134,32 +135,29 @@ def test_joining_again_changes_nothing(capsys):
     assert len(read_exchanges(Path("once.jsonl"))) == 2
 
 
-def measured(folder: Path, *arguments: str) -> None:
-    """A session of pytest as CI has it, over the shipped recordings of judge mixed."""
-    done = processes.run("pytest", "-q", "-p", "no:cacheprovider", *arguments, cwd=folder)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-
-
-JUDGES = ("--judge-name", "embedded:mixed", "--judge-name", "embedded:clean")
-
-
 @pytest.fixture(scope="module")
 def sessions(tmp_path_factory) -> Path:
     """One session with everything, and the same split over three machines."""
     folder = tmp_path_factory.mktemp("sessions")
-    mixed, clean = JUDGES[:2], JUDGES[2:]
-    suites = ("--judge-suite", "coherence", "--judge-suite", "vacuum")
+    mixed, clean = "embedded:mixed", "embedded:clean"
+    suites = ["coherence", "vacuum"]
+    (folder / "whole").mkdir()
+    named = ("--judge-name", mixed, "--judge-name", clean)
+    asked = ("--judge-suite", "coherence", "--judge-suite", "vacuum")
+    sheets = ("--judge-datasheet", "sheet.json", "--judge-datasheet", "sheet.jsonl")
+    done = processes.run("pytest", "-q", *named, *asked, *sheets, cwd=folder / "whole")
+    assert done.returncode in (0, 1), done.stdout + done.stderr
     parts = {
-        "whole": (*JUDGES, *suites),
         # Judge mixed on coherence stands in two of them.
-        "shard-1": (*mixed, *suites[:2]),
-        "shard-2": (*mixed, *suites),
-        "shard-3": (*clean, *suites),
+        "shard-1": ([mixed], suites[:1]),
+        "shard-2": ([mixed], suites),
+        "shard-3": ([clean], suites),
     }
-    for name, arguments in parts.items():
+    for name, (judges, measured_on) in parts.items():
         (folder / name).mkdir()
-        sheets = ("--judge-datasheet", "sheet.json", "--judge-datasheet", "sheet.jsonl")
-        measured(folder / name, *arguments, *sheets)
+        sheet = measured(folder / name, judges, measured_on)
+        for suffix in ("json", "jsonl"):
+            sheet.write(folder / name / f"sheet.{suffix}")
     return folder
 
 

@@ -176,8 +176,6 @@ CHECKED = only("injection", "flattery") + (
     '[checks]\nprobe_effect_ceiling = [{ bar = 0.1, probe = "injection" }, '
     '{ bar = 0.1, limit = 0.5, probe = "flattery" }]\n'
 )
-
-
 MARKED = """
 import pytest
 
@@ -296,6 +294,7 @@ def test_shards_and_an_early_stop_edit_the_same_sides(
     assert outcomes(replayed("stopped")) == outcomes_in(copy / "stopped.json")
 
 
+@pytest.mark.long
 def test_under_workers_the_numbers_are_the_same(recorded: Recorded, copy: Path) -> None:
     pytest_in(copy, "mine.suite.toml", "test_marked.py", "-n", "2", *sheets("b.json"))
     assert numbers(copy / "b.json") == numbers(recorded.folder / "s.json")

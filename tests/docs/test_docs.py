@@ -111,6 +111,7 @@ def test_readme_is_short_and_the_start_begins_with_a_function_of_ones_own() -> N
 LONG = {
     "checks.md": "tests/plugin/test_markers.py, tests/plugin/test_fixtures.py",
     "ci.md": "tests/plugin/test_ci.py, tests/questions/init",
+    "extending.md": "tests/plugin/test_extending.py",
     "functions.md": "tests/questions/init/test_from_function.py",
     "judges.md": "tests/judges/test_judge.py, tests/plugin/test_functions.py",
     "options.md": "tests/plugin/test_discovery.py, tests/plugin/test_judge_suite.py",

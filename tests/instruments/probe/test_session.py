@@ -50,7 +50,7 @@ def table(sheet: Datasheet) -> dict[str, Any]:
 def test_a_function_that_obeys_is_found_and_the_recording_edits_the_same_side(
     tmp_path: Path,
 ) -> None:
-    suite = loaded(tmp_path, only("injection", "flattery"), count=12)
+    suite = loaded(tmp_path, only("injection", "flattery"), count=8)
     judge = falling_for(INJECTED)
     calls = []
 
@@ -63,7 +63,7 @@ def test_a_function_that_obeys_is_found_and_the_recording_edits_the_same_side(
         sheets.append(
             measure(declared_judge("mine", counted), suite, mode=mode, cassettes=tmp_path / "tapes")
         )
-        assert len(calls) == 12 * 18  # 2 + 4 + 6 x 2 calls a line; a replay asks nothing
+        assert len(calls) == 8 * 18  # 2 + 4 + 6 x 2 calls a line; a replay asks nothing
     for sheet in sheets:
         assert effect(sheet, probe="injection") == 1.0
         assert effect(sheet, probe="flattery") == 0.0

@@ -28,12 +28,24 @@ CLAIMS = re.compile(
     r"|better|worse|more often|less often|higher|most stable|generous|severe"
     r"|(above|below) (the labels of )?people)\b"
 )
+# A number with its interval, at the end of a title.
+PRINTED = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]$")
 NO_CLAIM = re.compile(r"\bnot (visibly|seen|told)\b|\bneither\b|No probe is seen")
 
 
 def claims(text: str) -> bool:
     """Whether a sentence says that something has changed, or differs."""
     return bool(CLAIMS.search(text)) and not NO_CLAIM.search(text)
+
+
+def refuse_unshown_claims(title: str) -> None:
+    """Assert that a title which claims a change ends in an interval that shows it."""
+    if not claims(title):
+        return
+    printed = PRINTED.search(title)
+    assert printed is not None, title
+    low, high = map(float, printed.groups()[1:])
+    assert low > 0 or high < 0, title
 
 
 def clustered(lower: float, upper: float) -> Clustered:

@@ -7,7 +7,6 @@ has to come to the same from the same files, by name, in an empty folder, and as
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections import Counter
@@ -17,7 +16,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from pytest_judgesense import measure
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.commands.main import main
 from tests import processes
 from tests.shipped import CASSETTES
 from tests.suites.known import builtin_suites, load_suite, of_known_kinds
@@ -58,24 +59,22 @@ def said(judge: str, suite: str) -> list[Said]:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
     """By judge and suite: the datasheet of a replay by name in an empty folder."""
-    found = {}
-    for judge, suites in RECORDED.items():
-        folder = tmp_path_factory.mktemp("empty")
-        named = [word for suite in suites for word in ("--judge-suite", suite)]
-        done = processes.run(
-            "pytest", "-q", "-p", "no:cacheprovider", *named, "--judge-name", judge,
-            "--judge-datasheet", "x.json", cwd=folder,
-        )  # fmt: skip
-        assert done.returncode == 1, done.stdout + done.stderr  # they are no good judges
-        (sheet,) = json.loads((folder / "x.json").read_text(encoding="utf-8"))["judges"]
-        assert sheet["judge"]["name"] == judge
-        assert sheet["calls"]["made"] == 0
-        for suite in suites:
-            found[judge, suite] = sheet
-    return found
+    folder = tmp_path_factory.mktemp("empty")
+    by_suite = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for judge, suites in RECORDED.items():
+            measure(judge, suites).write("x.json")
+            (sheet,) = json.loads(Path("x.json").read_text(encoding="utf-8"))["judges"]
+            assert sheet["judge"]["name"] == judge
+            assert sheet["calls"]["made"] == 0
+            # They are no good judges.
+            assert "fail" in {check["outcome"] for check in sheet["checks"]}
+            by_suite |= {(judge, suite): sheet for suite in suites}
+    return by_suite
 
 
 def measured(sheet: dict[str, Any], suite: str, measure: str) -> dict[str, Any]:
@@ -215,23 +214,14 @@ def test_all_suites_are_replayed_on_what_is_recorded_of_a_model_and_ids_say_whic
 
 
 def test_the_tables_of_two_papers_are_printed_from_what_is_recorded_of_the_smallest(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
     judge, words = "smollm2-135m", []
-    wide = {**os.environ, "COLUMNS": "120"}
     for paper in ("jss", "datasheet"):
-        done = processes.run(
-            "judgesense",
-            "paper",
-            paper,
-            "--quick",
-            "--judge-name",
-            judge,
-            cwd=tmp_path,
-            environment=wide,
-        )
-        assert done.returncode == 0, done.stderr
-        words.append(done.stdout)
+        assert main(["paper", paper, "--quick", "--judge-name", judge]) == 0
+        words.append(capsys.readouterr().out)
     for task in ("coherence", "relevance", "preference"):
         same, pairs = ring_of(judge, f"{task}@paper-quick")
         (row,) = re.findall(

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -58,14 +58,16 @@ def load_suite(
     Args:
         path: of the file.
         preset: the name of one of its presets.
-        kinds: those of suites that there are, by name: a hashable mapping, as `Registry.forms` is.
+        kinds: those of suites that there are, by name.
         labelled: whether items must have the labels that their kind cannot do without.
 
     Raises:
         SuiteError: the file or its stimuli cannot be read or are not of the form.
         UsageError: unknown preset.
     """
-    suite = _load(path.resolve(), preset, kinds)
+    # Kinds that are put together on the spot cannot be told from others: nothing is kept for them.
+    load = _load if isinstance(kinds, Hashable) else _load.__wrapped__
+    suite = load(path.resolve(), preset, kinds)
     if labelled:
         verify_labelled(suite)
     return suite

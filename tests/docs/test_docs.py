@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_judgesense import plugin
+from pytest_judgesense import measure, plugin
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.datasheets.datasheet import AgainstBaseline, Calls, OverSessions
 from pytest_judgesense.errors import SendingRefused
@@ -108,14 +108,24 @@ def test_readme_is_short_and_the_start_begins_with_a_function_of_ones_own() -> N
 # -- what the blocks do ----------------------------------------------------------------------------
 
 
-# Its causal analyses fit hundreds of trees, which tests/instruments/temperature do as well.
-LONG = "temperature.md"
+# Pages whose commands other tests of the gate give as well, with what these are. Of pages that
+# begin with a function of one's own start.md stays.
+LONG = {
+    "checks.md": "tests/plugin/test_markers.py, tests/plugin/test_fixtures.py",
+    "ci.md": "tests/plugin/test_ci.py, tests/questions/init",
+    "extending.md": "tests/plugin/test_extending.py",
+    "functions.md": "tests/questions/init/test_from_function.py",
+    "judges.md": "tests/judges/test_judge.py, tests/plugin/test_functions.py",
+    "options.md": "tests/plugin/test_discovery.py, tests/plugin/test_judge_suite.py",
+    "recordings.md": "tests/plugin/test_judge_mode.py, tests/plugin/test_judge_verify.py",
+    "temperature.md": "tests/instruments/temperature",  # it fits hundreds of trees
+}
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.long if name == LONG else ())
+        pytest.param(name, marks=pytest.mark.long if name in LONG else ())
         for name in PAGE_NAMES
         if not is_for_a_task(name)
     ],
@@ -126,6 +136,12 @@ def test_every_block_does_what_is_shown(name: str, tmp_path: Path) -> None:
         pytest.skip(f"{name} is not run: {reason}")
     problems = problems_of_page(name, tmp_path)
     assert not problems, problems
+
+
+def test_where_a_page_is_long_there_are_the_tests_that_give_its_commands() -> None:
+    assert set(LONG) <= set(PAGE_NAMES)
+    paths = [path for paths in LONG.values() for path in paths.split(", ")]
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize(
@@ -436,12 +452,9 @@ def test_keys_of_suite_files() -> None:
 
 def test_fields_of_files(tmp_path: Path) -> None:
     """Every key of a real datasheet and of a real log line is explained."""
-    names = ["sheet.json", "log.jsonl"]
-    written = [part for name in names for part in ("--judge-datasheet", name)]
-    arguments = ["--judge-suite", "vacuum", "--judge-name", "embedded:clean"]
-    with Page(tmp_path) as page:
-        code, output = page.run(["pytest", *arguments, *written])
-    assert code == 0, output
+    measured = measure("embedded:clean", "vacuum")
+    for name in ("sheet.json", "log.jsonl"):
+        measured.write(tmp_path / name)
     sheet = json.loads((tmp_path / "sheet.json").read_text(encoding="utf-8"))
     explained = {row[0] for row in table_rows("datasheet.md", "## JSON, field by field")}
     of_calls = {f"judges[].calls.{name}" for name in Calls.__slots__}

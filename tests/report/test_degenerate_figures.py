@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -48,7 +49,8 @@ def cell(suite: Suite, name: str, answer: Callable[[Trial], str]) -> Cell:
     return Cell(name, suite.name, suite.design, tuple(judgments), 0, measures)
 
 
-def drawn(always: str) -> Iterator[Figure]:
+@cache
+def drawn(always: str) -> tuple[Figure, ...]:
     cells = []
     for name in SUITES:
         if name not in builtin_suites():
@@ -58,8 +60,8 @@ def drawn(always: str) -> Iterator[Figure]:
             continue
         cells += [cell(suite, "honest", right), cell(suite, always, ALWAYS[always])]
     view = view_of(datasheet_of_cells(cells))
-    yield from measures_figure(view)
-    yield from (one for one in view.figures if isinstance(one, Figure))
+    of_view = (figure for figure in view.figures if isinstance(figure, Figure))
+    return (*measures_figure(view), *of_view)
 
 
 def texts(found: Figure) -> list[str]:

@@ -29,6 +29,7 @@ from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.page import csv_of
 from pytest_judgesense.report.view import view_of
+from tests.claims import refuse_unshown_claims
 from tests.instruments.temperature.tables_by_hand import (
     ATTRIBUTIONS,
     NOT_INSTALLED,
@@ -106,6 +107,17 @@ def test_every_figure_of_the_issue_is_there_or_says_what_would_give_it() -> None
     for one in figures_of("heat").values():
         if isinstance(one, Absent):
             assert "--judge-suite" in one.reason
+
+
+def test_the_titles_of_all_shipped_recordings_hold_their_intervals() -> None:
+    titles = [
+        figure.finding for figure in figures_of("shipped").values() if isinstance(figure, Figure)
+    ]
+    assert len(titles) > 8
+    for title in titles:
+        # A configuration of debates is called the most stable by its range of ranks.
+        if "most stable configuration" not in title:
+            refuse_unshown_claims(title)
 
 
 def test_the_metrology_map_holds_all_judges_with_the_estimates_of_the_datasheet() -> None:

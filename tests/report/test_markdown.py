@@ -94,7 +94,7 @@ def test_every_number_of_the_json_stands_in_it_to_the_digits_of_the_terminal(pro
     terminal = "\n".join(datasheet_lines(view_of(value)))
     for row, (plain, one) in zip(shown, known, strict=True):
         assert row[0] == plain["measure"]
-        assert row[2] == estimate_columns.counts(one)
+        assert row[2] == numbers.counts(one)
         assert row[3] == estimate_columns.value(one)
         assert row[4] == estimate_columns.interval(one.clustered, one.flags)
         assert row[5] == estimate_columns.interval(one.interval, one.flags)

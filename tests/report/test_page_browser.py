@@ -57,7 +57,11 @@ def write(path: Path, sheet: Any, some: PageEvidence | None = None) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("dark", "width"), [(False, 1240), (True, 1240), (False, 360)])
+# In the gate each colour once, and each width once.
+@pytest.mark.parametrize(
+    ("dark", "width"),
+    [pytest.param(False, 1240, marks=pytest.mark.long), (True, 1240), (False, 360)],
+)
 def test_it_draws_without_a_complaint_a_request_or_a_thing_wider_than_the_window(
     started: Any, written: Path, dark: bool, width: int
 ) -> None:
@@ -84,7 +88,7 @@ def test_it_draws_without_a_complaint_a_request_or_a_thing_wider_than_the_window
         assert text in (ink, drawn)
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [pytest.param(False, marks=pytest.mark.long), True])
 def test_words_of_drawings_are_whole_and_have_the_size_and_colour_they_were_drawn_with(
     started: Any, written: Path, dark: bool
 ) -> None:
@@ -138,8 +142,16 @@ def test_axe_finds_nothing_serious(started: Any, tmp_path: Path, dark: bool) -> 
         assert grave == []
 
 
-@pytest.mark.parametrize(("width", "height", "least"), [(1280, 900, 3), (390, 844, 1)])
-@pytest.mark.parametrize("scripts", [True, False])
+# In the gate each window once, and once without scripts.
+@pytest.mark.parametrize(
+    ("width", "height", "least", "scripts"),
+    [
+        (1280, 900, 3, True),
+        (390, 844, 1, False),
+        pytest.param(1280, 900, 3, False, marks=pytest.mark.long),
+        pytest.param(390, 844, 1, True, marks=pytest.mark.long),
+    ],
+)
 def test_the_first_screen_says_what_fails_and_shows_it(
     started: Any, written: Path, width: int, height: int, least: int, scripts: bool
 ) -> None:
@@ -175,7 +187,7 @@ def test_the_first_screen_says_what_fails_and_shows_it(
     context.close()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.long), 390])
 def test_long_names_and_what_was_not_measured_widen_nothing_and_hide_no_finding(
     started: Any, tmp_path: Path, width: int
 ) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_judgesense import measure
+from pytest_judgesense.errors import UsageError
 from tests import processes
 from tests.instruments.ablation import project
 from tests.instruments.ablation.project import N
@@ -121,12 +123,13 @@ def test_a_functions_prompt_is_taken_apart_recorded_and_replayed(
 
 
 def test_a_suite_file_names_the_command_to_a_function_with_its_own_prompt(
-    folder: Path, server: ChatServer
+    folder: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(folder)
     declare(folder, "own")
-    done = processes.run("pytest", "sentences.suite.toml", *RECORD, cwd=folder)
-    assert done.returncode != 0
-    words = " ".join(done.stdout.split())
+    with pytest.raises(UsageError) as refused:
+        measure("mine", Path("sentences.suite.toml"), mode="record")
+    words = " ".join(str(refused.value).split())
     assert "that of judge 'mine' is in its own code" in words
     assert "own(text), the same call for each of them" in words
     assert "judgesense why texts --leave-out --judge-name mine" in words

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
+import shutil
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -33,12 +37,20 @@ def server() -> Iterator[ChatServer]:
     served.close()
 
 
+KEY = "sk-own-0123456789abcdef"
+
+
+def prepare(folder: Path, server: ChatServer, patch: pytest.MonkeyPatch) -> None:
+    """Write the project of a judge at this server, and go there."""
+    patch.chdir(folder)
+    patch.setenv("OPENAI_API_KEY", KEY)
+    project.write_suite(folder)
+    project.declare(folder, project.at(server.base_url))
+
+
 @pytest.fixture
 def folder(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-own-0123456789abcdef")
-    project.write_suite(tmp_path)
-    project.declare(tmp_path, project.at(server.base_url))
+    prepare(tmp_path, server, monkeypatch)
     return tmp_path
 
 
@@ -49,12 +61,46 @@ def run(*arguments: str) -> int:
 RECORD = ("--judge-mode", "record")
 
 
+class Recorded(NamedTuple):
+    """A project that was recorded once: its folder, what was printed, and how many calls it took.
+
+    Its server still serves.
+    """
+
+    folder: Path
+    shown: str
+    calls: int
+    server: ChatServer
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    """Nobody writes into its folder; a test that must takes a `copy` of it."""
+    folder, printed = tmp_path_factory.mktemp("recorded"), io.StringIO()
+    served = ChatServer()
+    served.reply = project.reply
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
+        prepare(folder, served, patch)
+        assert run(*RECORD, "-o", "x.json", "-o", "x.html", "-o", "x.md") == 0
+    yield Recorded(folder, printed.getvalue(), len(served.asked), served)
+    served.close()
+
+
+@pytest.fixture
+def copy(recorded: Recorded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The recorded project, to be changed; of its server nothing was asked yet."""
+    folder = Path(shutil.copytree(recorded.folder, tmp_path / "copy"))
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    recorded.server.forget()
+    return folder
+
+
 def test_it_plans_asks_tells_and_replays(
-    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+    recorded: Recorded, copy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(*RECORD, "-o", "x.json", "-o", "x.html", "-o", "x.md") == 0
-    shown = capsys.readouterr().out
-    assert len(server.asked) == CALLS + AGAIN + TOGETHER
+    shown = recorded.shown
+    assert recorded.calls == CALLS + AGAIN + TOGETHER
     words = " ".join(shown.split())
     assert f"texts-ablation, judge mine: {CALLS} calls, {CALLS} to be made; cost: " in words
     # Of 12 items without each of 4 sentences; the second asking needs those of two.
@@ -75,8 +121,8 @@ def test_it_plans_asks_tells_and_replays(
         "up to 22% possible: keep them, or add items that need them"
     ) in words
     assert max(map(len, shown.splitlines())) <= 100
-    assert (folder / "cassettes" / "mine" / "texts-ablation.jsonl").is_file()
-    sheet = json.loads((folder / "x.json").read_text("utf-8"))["judges"][0]
+    assert (copy / "cassettes" / "mine" / "texts-ablation.jsonl").is_file()
+    sheet = json.loads((copy / "x.json").read_text("utf-8"))["judges"][0]
     (table,) = (table for table in sheet["analyses"] if table["analysis"] == "sentences")
     assert [row["text"] for row in table["rows"]] == [
         "You judge numbers.",
@@ -87,14 +133,14 @@ def test_it_plans_asks_tells_and_replays(
         "",
     ]
     assert table["rows"][-1]["together"] == ["s01", "s02"]
-    page = (folder / "x.html").read_text("utf-8")
+    page = (copy / "x.html").read_text("utf-8")
     assert '<li class="m4"><p class="text">Care for evens.</p>' in page
     assert '<li class="m4 dashed"><p class="text">Reply YES or NO.</p>' in page
     assert '<li class="m0"><p class="text">Be kind.</p>' in page
     assert '<li class="no"><p class="text">Text: {{text}}</p>' in page
-    assert "s03 moves 50% of verdicts [" in (folder / "x.md").read_text("utf-8")
-    server.close()
+    assert "s03 moves 50% of verdicts [" in (copy / "x.md").read_text("utf-8")
     assert run() == 0
+    assert recorded.server.asked == []
     replayed = capsys.readouterr().out
     assert replayed == shown.partition("\n\n")[2].partition("datasheet w")[0]
 
@@ -138,15 +184,12 @@ def test_more_items_keep_those_that_are_recorded(folder: Path, server: ChatServe
 
 
 def test_of_a_changed_prompt_what_changed_is_asked_again(
-    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+    recorded: Recorded, copy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(*RECORD) == 0
-    server.forget()
-    project.write_suite(folder, SUITE.replace("Be kind.", "Be very kind."))
-    capsys.readouterr()
+    project.write_suite(copy, SUITE.replace("Be kind.", "Be very kind."))
     assert run(*RECORD) == 0
     # All but the prompt without that sentence, which is the same as before; so it is without both.
-    assert len(server.asked) == CALLS - N + AGAIN
+    assert len(recorded.server.asked) == CALLS - N + AGAIN
     # As many are asked with another request.
     assert f"{CALLS} calls, {CALLS - N} to be made (" in capsys.readouterr().out
 
@@ -201,17 +244,15 @@ def test_sentences_that_say_the_same_are_named_and_not_dropped(
 
 
 def test_a_recording_without_the_askings_together_drops_nothing(
-    folder: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+    recorded: Recorded, copy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(*RECORD) == 0
-    path = folder / "cassettes" / "mine" / "texts-ablation.jsonl"
+    path = copy / "cassettes" / "mine" / "texts-ablation.jsonl"
     lines = path.read_text("utf-8").splitlines(keepends=True)
     kept = [line for line in lines if "/without-" not in line]
     assert len(lines) - len(kept) >= TOGETHER
     path.write_text("".join(kept), "utf-8")
-    server.close()
-    capsys.readouterr()
     assert run() == 0
+    assert recorded.server.asked == []
     words = " ".join(capsys.readouterr().out.split())
     assert "are not recorded; record it: judgesense why texts.suite.toml --leave-out" in words
     assert "not asked together: keep them until" in words
@@ -239,20 +280,18 @@ def test_where_it_is_unclear_what_is_asked_both_forms_are_named(
 
 
 def test_it_has_the_numbers_of_the_command_where_it_is_asked_from_python(
-    folder: Path,
-    server: ChatServer,
+    recorded: Recorded,
+    copy: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))  # as without a terminal
-    assert run(*RECORD, "-o", "x.json") == 0
-    server.close()
-    capsys.readouterr()
     assert run() == 0
     answer = why("texts.suite.toml", leave_out=True)
     assert capsys.readouterr().out == f"{answer}\n"
+    assert recorded.server.asked == []
     assert not answer.worse
-    sheet = json.loads((folder / "x.json").read_text("utf-8"))["judges"][0]
+    sheet = json.loads((copy / "x.json").read_text("utf-8"))["judges"][0]
     (table,) = (table for table in sheet["analyses"] if table["analysis"] == "sentences")
     told = answer.to_dict()
     assert json.loads(json.dumps(told["sentences"])) == table["rows"]

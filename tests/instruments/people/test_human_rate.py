@@ -448,10 +448,10 @@ def test_one_system_alone_is_no_difference() -> None:
 # --- compared with an earlier measurement ---------------------------------------------------------
 
 
-def compared(old: Cell, new: Cell) -> RegressionOutcome:
+def compared(old: Cell | Side, new: Cell | Side) -> RegressionOutcome:
     """The check against a loss of .1 of the corrected rate, alone in its family."""
     check = declare_check("no_regression", ("corrected_rate",), {"suite": "s"}, BUILT_IN)
-    then, now = Side.of(old), Side.of(new)
+    then, now = (side if isinstance(side, Side) else Side.of(side) for side in (old, new))
     comparison = compare(then, now, BUILT_IN.measures["corrected_rate"])
     (adjusted,) = adjust([("j", comparison)])
     return RegressionOutcome(check, "s", "confident", comparison, adjusted, then, now)
@@ -498,17 +498,18 @@ def test_labels_that_were_given_then_and_are_skipped_now_hide_no_loss() -> None:
     # The outputs of now have labels of their own: of 60 drawn, eight that passed are skipped.
     then = passing(labels=60, failing=10, items=120)
     skipped = tuple(f"i{n}" for n in range(1, 9))
-    open_ = compared(then, skipping(then, *skipped))
+    before, after = Side.of(then), Side.of(skipping(then, *skipped))
+    open_ = compared(before, after)
     assert (open_.verdict, open_.outcome) == ("inconclusive", "inconclusive")
     (warning,) = open_.warnings()
     assert "; only skipped labels leave it open: about " in warning
     assert " of the 8 skipped, if like the others, would settle it" in warning
     # Had all eight failed, 8 of 60 labels less would pass; had they passed, it would be as it was.
-    lost = compared(then, labelled_as(then, "FAIL", *skipped))
+    lost = compared(before, labelled_as(then, "FAIL", *skipped))
     assert lost.verdict != "unchanged"
     assert ends_of(open_)[0] <= ends_of(lost)[0]
     # Compared by two datasheets, without the judgments, they hide none either.
-    sides = Side(estimate_all(then)), Side(estimate_all(skipping(then, *skipped)))
+    sides = Side(before.estimates), Side(after.estimates)
     unpaired = compare(*sides, BUILT_IN.measures["corrected_rate"])
     assert unpaired.difference is not None
     assert unpaired.as_labelled is not None

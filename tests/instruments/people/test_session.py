@@ -1,4 +1,4 @@
-"""A suite with labels of people in a session: gated, the same from its log and under workers."""
+"""A suite with labels of people in a session: gated, the same from its log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_judgesense import datasheet_of
+from pytest_judgesense import datasheet_of, measure
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests.plugin.project import forked
 
@@ -33,15 +33,15 @@ corrected_rate_floor = 0.6
 people_kappa_floor = { bar = 0.4, limit = 0.1 }
 """
 # A first slot that is preferred: 11 of the 30 pairs that content 2 wins are given to content 1.
-CONFTEST = """
-from pytest_judgesense import Judge
-
+MODULE = """
 def slots(messages):
     number = int(messages[-1]["content"].split()[0])
     return "A" if number < 30 or number < 41 else "B"
-
-def pytest_judgesense_judges(config):
-    return [Judge("slots", slots)]
+"""
+DECLARED = """
+[tool.judgesense.judges.slots]
+provider = "callable"
+model = "prefers_the_first:slots"
 """
 
 
@@ -57,7 +57,8 @@ def rows() -> str:
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
     (pytester.path / "wins.csv").write_text(rows(), encoding="utf-8")
     (pytester.path / "wins.suite.toml").write_text(SUITE, encoding="utf-8")
-    (pytester.path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
+    (pytester.path / "pyproject.toml").write_text(DECLARED, encoding="utf-8")
+    (pytester.path / "prefers_the_first.py").write_text(MODULE, encoding="utf-8")
     return pytester
 
 
@@ -96,10 +97,10 @@ def test_a_biased_rate_is_named_on_the_first_screen_and_fails_its_check(
     }
     assert "0.68 is biased: people would give 0.49" in (project.path / "s.md").read_text("utf-8")
     assert "Rates, raw and corrected" in (project.path / "s.html").read_text("utf-8")
-    # Replayed by two workers, and with labels that changed: nothing is asked again.
+    # Replayed with labels that changed: nothing is asked again, and the numbers are others.
     (project.path / "wins.csv").write_text(rows().replace("2,x2,y2,1,", "2,x2,y2,2,"), "utf-8")
-    done = forked(project, "wins.suite.toml", "-n", "2", "--judge-datasheet", "w.json")
-    done.assert_outcomes(passed=1, failed=1)
-    sheet = json.loads((project.path / "w.json").read_text("utf-8"))
-    assert sheet["judges"][0]["calls"]["made"] == 0
+    other = measure("slots", project.path / "wins.suite.toml", cassettes=project.path / "cassettes")
+    assert other.judges[0].calls.made == 0
+    assert [check.outcome for check in other.checks] == ["fail", "pass"]
+    other.write(project.path / "w.json")
     assert estimates(project.path / "w.json") != estimates(project.path / "s.json")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from pytest_judgesense import measure
+from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.cassettes.storage import read_exchanges
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.judges.judge_table import declared_judge
+from pytest_judgesense.questions.recordings.joining import JoinQuestion
 from tests.instruments.probe.probing import (
     GRADED,
     NAMED,
@@ -22,8 +27,8 @@ from tests.instruments.probe.probing import (
     only,
     write_pairs,
 )
-from tests.plugin.project import ChatServer, forked
-from tests.processes import run
+from tests.plugin.project import ChatServer
+from tests.processes import PLUGINS, run
 
 INJECTED = [variant.edited.append or "" for variant in own_book()[0].by_name["injection"].variants]
 
@@ -45,7 +50,7 @@ def table(sheet: Datasheet) -> dict[str, Any]:
 def test_a_function_that_obeys_is_found_and_the_recording_edits_the_same_side(
     tmp_path: Path,
 ) -> None:
-    suite = loaded(tmp_path, only("injection", "flattery"), count=12)
+    suite = loaded(tmp_path, only("injection", "flattery"), count=8)
     judge = falling_for(INJECTED)
     calls = []
 
@@ -58,7 +63,7 @@ def test_a_function_that_obeys_is_found_and_the_recording_edits_the_same_side(
         sheets.append(
             measure(declared_judge("mine", counted), suite, mode=mode, cassettes=tmp_path / "tapes")
         )
-        assert len(calls) == 12 * 18  # 2 + 4 + 6 x 2 calls a line; a replay asks nothing
+        assert len(calls) == 8 * 18  # 2 + 4 + 6 x 2 calls a line; a replay asks nothing
     for sheet in sheets:
         assert effect(sheet, probe="injection") == 1.0
         assert effect(sheet, probe="flattery") == 0.0
@@ -150,8 +155,12 @@ def test_a_function_with_the_prompt_in_its_code_returns_labels_under_every_namin
     assert (shares["names_effect"], shares["unparsed_rate"]) == (0.0, 0.0)
 
 
-CONFTEST = """
-from pytest_judgesense import Judge
+DECLARED = """
+[tool.judgesense.judges.mine]
+provider = "callable"
+model = "falls_for_injection:judge"
+"""
+MODULE = """
 from pytest_judgesense.instruments.probe.edits import own_book
 
 MARKS = [v.edited.append for v in own_book()[0].by_name["injection"].variants]
@@ -162,23 +171,63 @@ def judge(messages):
     if held[0] != held[1]:
         return "A" if held[0] else "B"
     return "A" if "Good" in first else "B"
-
-def pytest_judgesense_judges(config):
-    return [Judge("mine", judge)]
 """
 CHECKED = only("injection", "flattery") + (
     '[checks]\nprobe_effect_ceiling = [{ bar = 0.1, probe = "injection" }, '
     '{ bar = 0.1, limit = 0.5, probe = "flattery" }]\n'
 )
+MARKED = """
+import pytest
+
+@pytest.mark.probe_effect_ceiling(0.1, probe="flattery", limit=0.5, suite="mine.suite.toml")
+def test_flattery():
+    pass
+
+@pytest.mark.probe_effect_ceiling(0.1, probe="injektion", suite="mine.suite.toml")
+def test_typo():
+    pass
+"""
+RECORD = ("--judge-mode", "record")
+
+
+class Recorded(NamedTuple):
+    """A project that was recorded once, and what the session printed and wrote there."""
+
+    folder: Path
+    text: str
+    code: int
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Nobody writes into its folder; a test that must takes a `copy` of it."""
+    folder = tmp_path_factory.mktemp("probes")
+    write_pairs(folder, count=12)
+    (folder / "mine.suite.toml").write_text(CHECKED, encoding="utf-8")
+    (folder / "pyproject.toml").write_text(DECLARED, encoding="utf-8")
+    (folder / "falls_for_injection.py").write_text(MODULE, encoding="utf-8")
+    (folder / "test_marked.py").write_text(MARKED, encoding="utf-8")
+    files = sheets("s.json", "s.jsonl", "s.html")
+    text, code = pytest_in(folder, "mine.suite.toml", "test_marked.py", *RECORD, *files)
+    return Recorded(folder, text, code)
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    monkeypatch.setenv("COLUMNS", "100")
-    write_pairs(pytester.path, count=12)
-    (pytester.path / "mine.suite.toml").write_text(CHECKED, encoding="utf-8")
-    (pytester.path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
-    return pytester
+def copy(recorded: Recorded, tmp_path: Path) -> Path:
+    """The recorded project, to be changed."""
+    return Path(shutil.copytree(recorded.folder, tmp_path / "copy"))
+
+
+def sheets(*names: str) -> list[str]:
+    """The options that write these datasheets."""
+    return [part for name in names for part in ("--judge-datasheet", name)]
+
+
+def pytest_in(folder: Path, *arguments: str) -> tuple[str, int]:
+    """What a session printed, its lines joined, and its exit code."""
+    environment = {**os.environ, "COLUMNS": "100"}
+    done = run("pytest", *arguments, cwd=folder, environment=environment, plugins=PLUGINS[:2])
+    return " ".join(done.stdout.split()), done.returncode
 
 
 def numbers(path: Path) -> list[dict[str, Any]]:
@@ -191,85 +240,79 @@ def of_probes(measured: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [n for n in measured if n["measure"].startswith("probe_") and "check" not in n]
 
 
+def replayed(tapes: str) -> MeasuredDatasheet:
+    """What a recording of the project in the working folder gives."""
+    sheet = measure("mine", Path("mine.suite.toml"), cassettes=tapes)
+    assert sheet.judges[0].calls.made == 0
+    return sheet
+
+
+def outcomes(sheet: Datasheet) -> dict[str, str]:
+    return {check.check: check.outcome for check in sheet.checks}
+
+
+def outcomes_in(path: Path) -> dict[str, str]:
+    return {n["check"]: n["outcome"] for n in numbers(path) if "check" in n}
+
+
 def test_a_session_says_what_moves_the_judge_and_its_log_says_the_same(
-    project: pytest.Pytester,
+    recorded: Recorded, tmp_path: Path
 ) -> None:
-    files = [part for name in ("s.json", "s.jsonl", "s.html") for part in
-             ("--judge-datasheet", name)]  # fmt: skip
-    done = forked(project, "mine.suite.toml", "--judge-mode", "record", *files)
-    done.assert_outcomes(passed=1, failed=1)
-    text = " ".join(done.stdout.str().split())
+    text = recorded.text
+    assert recorded.code == 1
+    # Of the suite and of the marked tests one check each passes, that of flattery.
+    assert "2 failed, 2 passed" in text
     assert (
         "a text that addresses the judge moves 100% of verdicts to the answer that holds it" in text
     )
     assert "open to injection" in text
     assert "p0.injection-placebo" in text
+    assert "probe=injection; probe=flattery" in text, "a marker of an unknown probe says which"
     # The log holds what the numbers are made of, the edited side included.
-    report = run("judgesense", "report", "s.jsonl", "-o", "again.json", cwd=project.path)
-    assert report.returncode == 0, report.stderr
-    then, now = numbers(project.path / "s.json"), numbers(project.path / "again.json")
-    assert of_probes(now) == of_probes(then)
+    log, again = recorded.folder / "s.jsonl", tmp_path / "again.json"
+    assert main(["report", str(log), "-o", str(again)]) == 0
+    assert of_probes(numbers(again)) == of_probes(numbers(recorded.folder / "s.json"))
 
 
-def test_shards_and_an_early_stop_edit_the_same_sides(project: pytest.Pytester) -> None:
-    whole = ("mine.suite.toml", "-q", "--judge-datasheet")
-    forked(project, *whole, "whole.json", "--judge-mode", "record", "--judge-cassettes", "a")
-    for shard in ("1/2", "2/2"):
-        forked(project, "mine.suite.toml", "--judge-mode", "record", "--judge-shard", shard,
-               "--judge-cassettes", f"shard{shard[0]}")  # fmt: skip
-    merged = run(
-        "judgesense", "recordings", "join", "shard1", "shard2", "-o", "b", cwd=project.path
-    )
-    assert merged.returncode == 0, merged.stderr
-    forked(project, *whole, "merged.json", "--judge-cassettes", "b")
-    measures = [numbers(project.path / name) for name in ("whole.json", "merged.json")]
-    assert measures[0] == measures[1]
-    stopped = forked(project, "mine.suite.toml", "--judge-mode", "record", "--judge-early-stop",
-                     "--judge-cassettes", "c")  # fmt: skip
-    assert "INTERNALERROR" not in stopped.stdout.str()
-    again = forked(project, *whole, "stopped.json", "--judge-cassettes", "c")
-    again.assert_outcomes(**{k: v for k, v in stopped.parseoutcomes().items() if k != "warnings"})
-
-
-@pytest.mark.parametrize("workers", [0, 2])
-def test_under_workers_the_numbers_are_the_same(project: pytest.Pytester, workers: int) -> None:
-    forked(project, "mine.suite.toml", "--judge-mode", "record", "--judge-datasheet", "a.json")
-    forked(project, "mine.suite.toml", "-n", str(workers), "--judge-datasheet", "b.json")
-    assert numbers(project.path / "a.json") == numbers(project.path / "b.json")
-
-
-def test_a_marker_takes_the_probe_and_an_unknown_one_says_which_there_are(
-    project: pytest.Pytester,
+def test_shards_and_an_early_stop_edit_the_same_sides(
+    recorded: Recorded, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.makepyfile(
-        """
-        import pytest
-
-        @pytest.mark.probe_effect_ceiling(0.1, probe="flattery", limit=0.5, suite="mine.suite.toml")
-        def test_flattery():
-            pass
-
-        @pytest.mark.probe_effect_ceiling(0.1, probe="injektion", suite="mine.suite.toml")
-        def test_typo():
-            pass
-        """
-    )
-    done = forked(project, "--judge-mode", "record")
-    text = done.stdout.str()
-    assert "probe=injection; probe=flattery" in " ".join(text.split())
-    done.assert_outcomes(failed=2, passed=2)
+    monkeypatch.chdir(copy)
+    for shard in ("1/2", "2/2"):
+        tapes = ("--judge-shard", shard, "--judge-cassettes", f"shard{shard[0]}")
+        pytest_in(copy, "mine.suite.toml", *RECORD, *tapes)
+    JoinQuestion((copy / "shard1", copy / "shard2"), copy / "joined").answer()
+    whole, joined = replayed("cassettes"), replayed("joined")
+    assert joined.estimates == whole.estimates
+    assert joined.checks == whole.checks
+    # The same as in the session that recorded them, without shards.
+    checks = outcomes_in(recorded.folder / "s.json")
+    assert {check: checks[check] for check in outcomes(whole)} == outcomes(whole)
+    early = ("--judge-early-stop", "--judge-cassettes", "stopped")
+    text, _ = pytest_in(copy, "mine.suite.toml", *RECORD, *early, *sheets("stopped.json"))
+    assert "INTERNALERROR" not in text
+    assert outcomes(replayed("stopped")) == outcomes_in(copy / "stopped.json")
 
 
-def test_the_commands_for_a_suite_take_one_of_probes(project: pytest.Pytester) -> None:
-    (project.path / "pyproject.toml").write_text(
+@pytest.mark.long
+def test_under_workers_the_numbers_are_the_same(recorded: Recorded, copy: Path) -> None:
+    pytest_in(copy, "mine.suite.toml", "test_marked.py", "-n", "2", *sheets("b.json"))
+    assert numbers(copy / "b.json") == numbers(recorded.folder / "s.json")
+
+
+def test_the_commands_for_a_suite_take_one_of_probes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_pairs(tmp_path, count=12)
+    (tmp_path / "mine.suite.toml").write_text(CHECKED, encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(
         '[tool.judgesense.judges.gpt]\nprovider = "openai"\nmodel = "gpt-4o-mini"\n', "utf-8"
     )
-    planned = run("judgesense", "plan", "mine.suite.toml", "--judge-name", "gpt", cwd=project.path)
-    assert planned.returncode == 0, planned.stderr
-    assert "216" in planned.stdout  # 12 lines of 18 calls
-    linted = run("judgesense", "plan", "--lint", "mine.suite.toml", cwd=project.path)
-    assert linted.returncode == 0, linted.stdout
-    (project.path / "mine.suite.toml").write_text(PROBE + "probes = ['injektion']\n", "utf-8")
-    wrong = run("judgesense", "plan", "--lint", "mine.suite.toml", cwd=project.path)
-    assert "injection" in wrong.stdout + wrong.stderr
-    assert wrong.returncode != 0
+    assert main(["plan", "mine.suite.toml", "--judge-name", "gpt"]) == 0
+    assert "216" in capsys.readouterr().out  # 12 lines of 18 calls
+    assert main(["plan", "--lint", "mine.suite.toml"]) == 0
+    capsys.readouterr()
+    (tmp_path / "wrong.suite.toml").write_text(PROBE + "probes = ['injektion']\n", "utf-8")
+    assert main(["plan", "--lint", "wrong.suite.toml"]) != 0
+    assert "injection" in "".join(capsys.readouterr())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import shlex
 import sys
 import tomllib
@@ -15,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense import measure
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.suites.loading import load_suite
-from tests import processes
 
 N = 30
 MODULE = """
@@ -112,13 +111,11 @@ def test_it_writes_a_suite_with_bars_limits_and_the_version_before() -> None:
 def test_a_judge_that_grades_as_people_do_passes_as_it_stands() -> None:
     code, printed = init(*GRADES)
     assert code == 0, printed
-    environment = {**os.environ, "COLUMNS": "80"}
-    asked = ("pytest", "suites/items", "--judge-mode", "record")
-    ran = processes.run(*asked, cwd=Path.cwd(), environment=environment, merged=True)
-    assert ran.returncode == 0, ran.stdout
+    sheet = measure("grade", Path("suites/items/items.suite.toml"), mode="record")
+    assert {check.outcome for check in sheet.checks} == {"pass"}
     # People's mean clarity lies a quarter above the judge's, so of two criteria an eighth.
-    assert "    generosity -0.12 [" in ran.stdout
-    assert "(most: clarity -0.25)" in ran.stdout
+    assert "    generosity -0.12 [" in str(sheet)
+    assert "(most: clarity -0.25)" in str(sheet)
 
 
 def test_criteria_that_are_not_named_are_proposed() -> None:

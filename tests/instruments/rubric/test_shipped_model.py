@@ -7,8 +7,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pytest_judgesense import measure
 from pytest_judgesense.cassettes.storage import read_exchanges
-from tests import processes
 from tests.shipped import CASSETTES
 
 
@@ -18,14 +20,14 @@ def measured(sheet: dict[str, Any], measure: str) -> tuple[float, int]:
     return row["count"], row["n"]
 
 
-def test_grades_are_those_of_the_bodies_and_the_page_tells_them(tmp_path: Path) -> None:
+def test_grades_are_those_of_the_bodies_and_the_page_tells_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     judge = "qwen2.5-coder-0.5b"
-    named = ("--judge-suite", "rubric@quick", "--judge-name", judge)
-    done = processes.run(
-        "pytest", "-q", "-p", "no:cacheprovider", *named, "--judge-datasheet", "x.json",
-        cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 1, done.stdout + done.stderr  # it is no good judge
+    replayed = measure(judge, "rubric@quick")
+    assert "fail" in {check.outcome for check in replayed.checks}  # it is no good judge
+    replayed.write("x.json")
     (sheet,) = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["judges"]
     assert sheet["calls"]["made"] == 0
     by_wording: dict[str, dict[tuple[str, str], int]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -35,6 +36,7 @@ def cell_of_judge(name: str) -> Cell:
     return Cell(name, cell.suite, cell.design, judgments, cell.seed, cell.measures)
 
 
+@cache
 def made() -> Printed:
     cells = [cell_of_judge(name) for name in HOT]
     return printed(PAPER, datasheet_of_cells(cells), cells)
@@ -90,7 +92,7 @@ def test_without_the_extra_the_effects_say_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(causal, "installed", lambda _: False)
-    (_, table, effects, _) = made().tables
+    (_, table, effects, _) = made.__wrapped__().tables
     for one in (table, effects):
         assert {row[3] for row in one.rows} == {None}
         assert one.notes == (

@@ -6,13 +6,11 @@ every suite; items, rules, calls and replies may be those of the kind.
 
 from __future__ import annotations
 
-import copyreg
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from itertools import combinations, pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import SuiteError
@@ -32,14 +30,6 @@ from pytest_judgesense.trial import (
 if TYPE_CHECKING:
     from pytest_judgesense.suites.schema import SuiteForm
     from pytest_judgesense.suites.stimuli import Stimuli
-
-
-def _read_only(table: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(table)
-
-
-# Judge and suite tables are read-only mappings; the data they are made of can be pickled.
-copyreg.pickle(MappingProxyType, lambda table: (_read_only, (dict(table),)))
 
 
 T = TypeVar("T")

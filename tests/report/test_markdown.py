@@ -26,7 +26,7 @@ from pytest_judgesense.report.markdown import badge, code, cut, markdown
 from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.terminal import datasheet_lines
 from pytest_judgesense.report.view import outcome_words, view_of
-from pytest_judgesense.text import estimate_columns
+from pytest_judgesense.text import numbers
 
 from .replaying import parts_of
 from .test_terminal import estimate, gate, part
@@ -95,9 +95,9 @@ def test_every_number_of_the_json_stands_in_it_to_the_digits_of_the_terminal(pro
     for row, (plain, one) in zip(shown, known, strict=True):
         assert row[0] == plain["measure"]
         assert row[2] == numbers.counts(one)
-        assert row[3] == estimate_columns.value(one)
-        assert row[4] == estimate_columns.interval(one.clustered, one.flags)
-        assert row[5] == estimate_columns.interval(one.interval, one.flags)
+        assert row[3] == numbers.value(one)
+        assert row[4] == numbers.interval(one.clustered, one.flags)
+        assert row[5] == numbers.interval(one.interval, one.flags)
         if plain["value"] is None:
             assert row[3] == "N/A"
             assert plain["unavailable"] in row[7]

@@ -211,13 +211,13 @@ def intrudes(module: str, targets: Iterable[str], rooms: Mapping[str, set[str]])
     own = room_of(module, rooms)
     entered = {target: room for target in targets if (room := room_of(target, rooms))}
     # The list of all instruments takes what each gives, and what reads foreign files.
-    gives = ("instrument", "foreign_formats", "foreign_grades", "judgebench")
-    names = gives if module == "instruments.builtin" else ()
-    given = {f"instruments.{room}.{name}" for room in rooms for name in names}
+    given = {f"instruments.{room}.instrument" for room in rooms}
+    given |= {name for name, source in SOURCES.items() if "\nIMPORTERS: Final" in source}
     return {
         target
         for target, room in entered.items()
-        if room not in (own, *rooms.get(own, ())) and target not in given
+        if room not in (own, *rooms.get(own, ()))
+        and not (module == "instruments.builtin" and target in given)
     }
 
 

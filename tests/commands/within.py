@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
+
+import httpx
 
 from pytest_judgesense import measure
 from pytest_judgesense.api import MeasuredDatasheet
@@ -53,8 +55,20 @@ def as_new() -> Iterator[None]:
         yield
     finally:
         sys.path[:] = paths
-        for name, module in [*sys.modules.items()]:
-            file = getattr(module, "__file__", None)
-            is_new = name not in before and not name.startswith("pytest_judgesense")
-            if is_new and isinstance(file, str) and Path(file).is_relative_to(folder):
-                del sys.modules[name]
+        forget_modules(folder, lambda name: name in before or name.startswith("pytest_judgesense"))
+
+
+def forget_modules(folder: Path, is_kept: Callable[[str], bool] = lambda _: False) -> None:
+    """Let what was imported from ``folder`` be imported anew, but for the modules that are kept.
+
+    Their clients are closed, as the end of a process closes them: an open socket would be found
+    when garbage is collected, within any other test.
+    """
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None)
+        if is_kept(name) or not (isinstance(file, str) and Path(file).is_relative_to(folder)):
+            continue
+        for client in vars(module).values():
+            if isinstance(client, httpx.Client):
+                client.close()
+        del sys.modules[name]

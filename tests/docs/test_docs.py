@@ -289,7 +289,9 @@ def test_agreement_by_temperature_is_that_of_the_shipped_recording() -> None:
         _, item, template, order, temperature, _ = trial.split("/")
         asked[temperature] += 1
         right[temperature] += content_chosen(template, order, texts) == labels[item]
-    rows = re.findall(r"^ +temperature (\S+) +(\d+) +(\S+) \(", page_text(LONG), re.MULTILINE)
+    rows = re.findall(
+        r"^ +temperature (\S+) +(\d+) +(\S+) \(", page_text("temperature.md"), re.MULTILINE
+    )
     assert rows == [
         (f"{float(name[1:]):g}", f"{trials}", f"{right[name] / trials:.3f}")
         for name, trials in sorted(asked.items())

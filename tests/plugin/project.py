@@ -30,6 +30,7 @@ from pytest_judgesense import measure
 from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.suites.loading import _load
 from tests import processes
+from tests.commands.within import forget_modules
 from tests.shipped import exchange_lines
 
 TRIALS = 18  # 6 numbers x 3 wordings
@@ -357,14 +358,6 @@ def recorded(project: Project, *suites: str, **asked: Any) -> MeasuredDatasheet:
     sheet = measured(project, *suites, mode="record", **asked)
     project.server.forget()
     return sheet
-
-
-def forget_modules(folder: Path) -> None:
-    """Let what was imported from ``folder`` be imported anew."""
-    for name, module in [*sys.modules.items()]:
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and Path(file).is_relative_to(folder):
-            del sys.modules[name]
 
 
 def forked(

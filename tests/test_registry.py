@@ -288,7 +288,6 @@ def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -
         *of_known_kinds(
             "ladder@quick",
             "criterion",
-            "temperature@paper-quick",
             "debate@paper-quick",
             "rubric@quick",
             "probe",

@@ -50,7 +50,12 @@ def measured(cwd: Path, *arguments: Any, **more: Any) -> MeasuredDatasheet:
 def as_new() -> Iterator[None]:
     """Forget afterwards what was imported from the working folder, and where to import it from."""
     _load.cache_clear()  # files are told by their times, which may be the same after an edit
-    folder, paths, before = Path.cwd(), [*sys.path], {*sys.modules}
+    folder, paths = Path.cwd(), [*sys.path]
+    # What another test has imported from a folder of its own, under the name of a file of this one.
+    for name in {path.stem for path in folder.glob("*.py")} & {*sys.modules}:
+        if "pytest-of-" in (getattr(sys.modules[name], "__file__", None) or ""):
+            del sys.modules[name]
+    before = {*sys.modules}
     try:
         yield
     finally:

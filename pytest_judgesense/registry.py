@@ -315,7 +315,13 @@ class Registry:
 
     def of_rooms(self, names: Collection[str]) -> Registry:
         """The same with these rooms alone."""
-        return replace(self, rooms=tuple(room for room in self.rooms if room.name in names))
+        rooms = tuple(room for room in self.rooms if room.name in names)
+        # Every check and every measurement asks for a part, and of a session they are few.
+        return self._parts.setdefault(rooms, replace(self, rooms=rooms))
+
+    @cached_property
+    def _parts(self) -> dict[tuple[Room, ...], Registry]:
+        return {self.rooms: self}
 
     def for_suite(self, suite: Suite) -> Registry:
         """The same with the rooms alone that measure or report something of a suite."""

@@ -37,6 +37,7 @@ from pytest_judgesense.registry import (
 )
 from pytest_judgesense.report.datasheet_file import datasheet_json
 from pytest_judgesense.report.logged_cells import datasheet_of_cells
+from pytest_judgesense.suites.schema import OF_SOME_KINDS
 from pytest_judgesense.trial import Design, Failed, Judgment, Trial, Verdict
 from tests.shipped import CASSETTES
 from tests.suites.known import absent_suites, of_known_kinds, registry_of
@@ -304,6 +305,19 @@ def test_the_rooms_that_a_suite_needs_give_what_all_rooms_give(suite: str) -> No
     alone, among_all = map(json.loads, map(datasheet_json, measured))
     assert alone == among_all
     assert alone["judges"][0]["measures"]
+
+
+def test_a_part_of_the_registry_is_made_once() -> None:
+    # Each check of a session and each measurement asks for it.
+    assert BUILT_IN.of_rooms(("vacuum",)) is BUILT_IN.of_rooms(["vacuum"])
+    assert BUILT_IN.of_rooms([room.name for room in BUILT_IN.rooms]) is BUILT_IN
+
+
+def test_the_keys_of_some_kinds_are_those_that_kinds_have_of_their_own() -> None:
+    # The form of a suite file knows them before any kind is imported.
+    assert {key for form in BUILT_IN.forms.values() for key in form.keys} <= OF_SOME_KINDS
+    if not absent_suites():
+        assert {key for form in BUILT_IN.forms.values() for key in form.keys} == OF_SOME_KINDS
 
 
 CHECKOUT = Path(__file__).parents[1]

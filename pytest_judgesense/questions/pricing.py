@@ -102,12 +102,8 @@ def quote(
     is_unsure = judge.provider == "callable" and len(open_calls) < len(every)
     most = every if is_unsure else open_calls
     prompt, completion = tokens_of(most, judge, asked_suite)
-    usd: tuple[float, float] | None = None
-    if not most or (judge.prices is None and judge.provider in FREE):
-        usd = 0.0, 0.0
-    elif (prices := judge.prices) is not None:
-        least = tokens_of(open_calls, judge, asked_suite)[0] * prices.prompt / 1e6
-        usd = least, (prompt * prices.prompt + completion * prices.completion) / 1e6
+    least, _ = tokens_of(open_calls, judge, asked_suite)
+    usd = _price(judge, least, prompt, completion)
     counts = len(trials), len(every), len(open_calls), changed, len(most)
     return Quote(*counts, prompt, completion, usd, len(carried), sum(map(bool, by_trial)))
 
@@ -117,14 +113,8 @@ def quote_of_all(judge: JudgeSpec, asked_suite: Suite) -> Quote:
     trials, calls_of = plan_trials(asked_suite), first_calls(asked_suite, judge)
     every = [call for trial in trials for call in calls_of(trial)]
     prompt, completion = tokens_of(every, judge, asked_suite)
-    usd: tuple[float, float] | None = None
-    if judge.prices is None and judge.provider in FREE:
-        usd = 0.0, 0.0
-    elif (prices := judge.prices) is not None:
-        least = prompt * prices.prompt / 1e6
-        usd = least, least + completion * prices.completion / 1e6
     counts = len(trials), len(every), len(every), 0, len(every)
-    return Quote(*counts, prompt, completion, usd)
+    return Quote(*counts, prompt, completion, _price(judge, prompt, prompt, completion))
 
 
 def cost_words(judge: JudgeSpec, of: Quote) -> str:
@@ -329,13 +319,24 @@ def tokens_of(calls: Sequence[Call], judge: JudgeSpec, asked_suite: Suite) -> tu
 def quote_of_calls(judge: JudgeSpec, calls: int, to_make: Sequence[Call]) -> Quote:
     """What it costs to make those of some ``calls`` that have no recorded answer, of no suite."""
     prompt, completion = _prompt_tokens(to_make), len(to_make) * judge.max_tokens
-    usd: tuple[float, float] | None = None
-    if not to_make or (judge.prices is None and judge.provider in FREE):
-        usd = 0.0, 0.0
-    elif (prices := judge.prices) is not None:
-        least = prompt * prices.prompt / 1e6
-        usd = least, least + completion * prices.completion / 1e6
+    usd = _price(judge, prompt, prompt, completion)
     return Quote(calls, calls, len(to_make), 0, len(to_make), prompt, completion, usd)
+
+
+def _price(
+    judge: JudgeSpec, least_prompt: int, most_prompt: int, completion: int
+) -> tuple[float, float] | None:
+    """The least and the most that tokens cost in USD; ``None`` where no prices are known.
+
+    At the least nothing is replied; calls that are none have no token.
+    """
+    prices = judge.prices
+    if not (most_prompt or completion) or (prices is None and judge.provider in FREE):
+        return 0.0, 0.0
+    if prices is None:
+        return None
+    most = most_prompt * prices.prompt + completion * prices.completion
+    return least_prompt * prices.prompt / 1e6, most / 1e6
 
 
 def _prompt_tokens(calls: Sequence[Call]) -> int:

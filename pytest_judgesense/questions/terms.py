@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from pytest_judgesense.api import MeasuredDatasheet, Watch, measure_all
 from pytest_judgesense.cassettes.opening import Mode
+from pytest_judgesense.errors import unknown_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline, SessionBudget
 from pytest_judgesense.questions.place import Place
@@ -33,6 +34,9 @@ class AskingTerms:
         max_cost: the most that they may cost in USD, by the prices of the judges; likewise.
         max_unparsed: calls end if so many first replies to a suite all lack a verdict; 0: never.
         seed: of every random draw.
+
+    Raises:
+        UsageError: there is no such mode; it lists those that there are.
     """
 
     mode: Mode = "replay"
@@ -41,6 +45,10 @@ class AskingTerms:
     max_cost: float | None = None
     max_unparsed: int = 20
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mode not in get_args(Mode):
+            raise unknown_name("mode", self.mode, get_args(Mode))
 
     @property
     def asks(self) -> bool:

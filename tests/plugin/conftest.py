@@ -12,7 +12,7 @@ import pytest
 
 import pytest_judgesense
 
-from .project import ChatServer, Once, Project, RecordedOnce, even
+from .project import ChatServer, Once, Project, RecordedOnce, even, flips_on_two
 
 # An inner session forgets what it imports itself: the next one would import it anew.
 for _module in walk_packages(pytest_judgesense.__path__, "pytest_judgesense."):
@@ -78,3 +78,12 @@ def workers(request: pytest.FixtureRequest) -> tuple[str, ...]:
 def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
     """The projects that a module records once, and the sessions that several tests read."""
     return Once(tmp_path_factory.mktemp("once"))
+
+
+@pytest.fixture
+def flipping(project: Project, once: Once, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Recorded with `flips_on_two`: 16 of 18 pairs of wordings agree, and 17 of 18 verdicts."""
+    monkeypatch.setenv("COLUMNS", "100")
+    project.server.reply = flips_on_two
+    once.project("flipping", project.path, project.record)
+    return project

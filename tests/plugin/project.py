@@ -26,10 +26,10 @@ from unittest import mock
 import pytest
 import scipy.special  # noqa: F401 - pytester forgets what its session imports; this loads once
 
-from pytest_judgesense import measure
 from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.suites.loading import _load
 from tests import processes
+from tests.commands import within
 from tests.commands.within import forget_modules
 from tests.shipped import exchange_lines
 
@@ -345,12 +345,10 @@ def _giving_plugins(path: tuple[str, ...]) -> list[importlib.metadata.Distributi
 def measured(project: Project, *suites: str, **asked: Any) -> MeasuredDatasheet:
     """What `measure` says of the judge ``mine`` on suites, by default parity: no session of pytest.
 
-    Modules of the project are imported anew, as in a process of its own. The working folder is that
-    of the project, as pytester has it.
+    Modules of the project are imported anew, as in a process of its own.
     """
-    _load.cache_clear()
     forget_modules(project.path)
-    return measure("mine", list(suites or ("parity.suite.toml",)), **asked)
+    return within.measured(project.path, "mine", [*(suites or ("parity.suite.toml",))], **asked)
 
 
 def recorded(project: Project, *suites: str, **asked: Any) -> MeasuredDatasheet:

@@ -17,7 +17,7 @@ from tests import processes
 from tests.report.replaying import checked, replayed
 from tests.suites.known import absent_suites, builtin_suites, load_suite
 
-from .project import Once, Project, even, flips_on_two, parity_suite, run
+from .project import Once, Project, even, parity_suite, run
 
 TITLE = re.compile(r"=+ judge datasheet =+")
 PAIRS = ("t1~t2", "t2~t3", "t3~t1")
@@ -107,15 +107,6 @@ def test_a_judge_that_fails_twenty_checks_fits_170_lines(
     assert datasheet_of(project.run(".", "-q").stdout.str()) == [
         "mine: 20 of 20 checks fail: again agreement_floor[0.9], again flip_rate_bound..."
     ]
-
-
-@pytest.fixture
-def flipping(project: Project, once: Once, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """Recorded with `flips_on_two`: 16 of 18 pairs of wordings agree, and 17 of 18 verdicts."""
-    monkeypatch.setenv("COLUMNS", "100")
-    project.server.reply = flips_on_two
-    once.project("flipping", project.path, project.record)
-    return project
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_judgesense.plugin.state import state_of
 
-from .project import BUILTIN, Once, Project, configured, flips_on_two, parity_suite, run
+from .project import BUILTIN, Project, configured, flips_on_two, parity_suite, run
 
 TITLE = "judge datasheet"
 
@@ -20,15 +20,6 @@ def _summary(result: pytest.RunResult) -> list[str]:
     rest = lines[start + 1 :]
     end = next(n for n, line in enumerate(rest) if re.match(r"=+ |\d+ passed", line))
     return rest[:end]
-
-
-@pytest.fixture
-def flipping(project: Project, once: Once, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """Recorded with `flips_on_two`: 16 of 18 pairs of wordings agree, and 17 of 18 verdicts."""
-    monkeypatch.setenv("COLUMNS", "100")
-    project.server.reply = flips_on_two
-    once.project("flipping", project.path, project.record)
-    return project
 
 
 def test_the_summary_is_printed_once_and_the_same_under_any_workers_and_colours(

@@ -97,7 +97,7 @@ def refused(result: pytest.RunResult, *said: str) -> None:
 TO_SET = f"export JUDGESENSE_ALLOW_HOSTS={HOST}"
 
 
-@pytest.mark.parametrize(
+IN_EACH_WAY = pytest.mark.parametrize(
     ("mode", "workers"),
     [
         ("live", ()),
@@ -106,6 +106,9 @@ TO_SET = f"export JUDGESENSE_ALLOW_HOSTS={HOST}"
         pytest.param("live", ("-n", "2"), marks=pytest.mark.long),
     ],
 )
+
+
+@IN_EACH_WAY
 def test_a_key_is_not_sent_to_a_host_of_the_branch(
     pytester: pytest.Pytester,
     branch: Path,
@@ -282,15 +285,7 @@ def test_a_prompt_from_outside_is_not_sent(
     assert "12 replayed" in shown
 
 
-@pytest.mark.parametrize(
-    ("mode", "workers"),
-    [
-        ("live", ()),
-        ("record", ("-n", "1")),
-        pytest.param("record", (), marks=pytest.mark.long),
-        pytest.param("live", ("-n", "2"), marks=pytest.mark.long),
-    ],
-)
+@IN_EACH_WAY
 def test_items_from_outside_are_not_sent(
     pytester: pytest.Pytester,
     here: Path,

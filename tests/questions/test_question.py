@@ -1,11 +1,15 @@
-"""What every answer has beside its lines."""
+"""What every question refuses, and what every answer has beside its lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
+from pytest_judgesense import compare, paper
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
 
 
@@ -31,3 +35,19 @@ def test_rows_become_a_table() -> None:
     table = dataframe_of([{"judge": "a", "rate": 0.5}, {"judge": "b", "rate": 1.0}])
     assert list(table.columns) == ["judge", "rate"]
     assert table["rate"].tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda mode: compare("vacuum", judges=["embedded:clean", "embedded:mixed"], mode=mode),
+        lambda mode: paper("jss", mode=mode),
+    ],
+    ids=["compare", "paper"],
+)
+def test_a_mode_that_there_is_not_is_refused(
+    ask: Callable[[Any], object],
+) -> None:
+    with pytest.raises(UsageError, match="no mode named 'recrod'") as refused:
+        ask("recrod")
+    assert "one of: live, record, replay" in str(refused.value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, get_args, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.cassettes.opening import Mode
@@ -24,7 +24,7 @@ from pytest_judgesense.datasheets.datasheet import Datasheet, setting_notices
 from pytest_judgesense.datasheets.sections import Analysis, ComparedJudge
 from pytest_judgesense.earlier.baseline import Measured, read_measured
 from pytest_judgesense.earlier.past import ExchangesByTrial, NotCompared, PastReader, measured_now
-from pytest_judgesense.errors import UsageError, listed, unknown_name
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.calls import identity_of
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import suite_for_judge
@@ -470,28 +470,36 @@ def compare(
         MissingRecording: what is recorded today is not what would be asked.
         LimitReached: a call would pass a limit; the answers so far are recorded.
     """
-    if mode not in get_args(Mode):
-        raise unknown_name("mode", mode, get_args(Mode))
     terms = AskingTerms(mode, concurrency, max_calls, max_cost, max_unparsed, seed)
     place = Place(Path(cassettes))
     if judges:
-        _refuse_given(
-            {"new": new is not None, "margin": margin is not None, "runs_code": not runs_code},
-            "files are compared, not judges on a suite",
-        )
+        _refuse_arguments_of_files(new, margin, runs_code=runs_code)
         return _judges_question(str(old_or_suite), judges, mark, within, terms, place).answer()
+    _refuse_arguments_of_judges(mark, within, terms)
+    names = tuple(str(name) for name in (old_or_suite, new) if name is not None)
+    return CompareFilesQuestion(names, margin, runs_code, seed, place).answer()
+
+
+def _refuse_arguments_of_files(
+    new: str | Path | None, margin: float | None, *, runs_code: bool
+) -> None:
+    _refuse_given(
+        {"new": new is not None, "margin": margin is not None, "runs_code": not runs_code},
+        "files are compared, not judges on a suite",
+    )
+
+
+def _refuse_arguments_of_judges(mark: str | None, within: float | None, terms: AskingTerms) -> None:
     _refuse_given(
         {
             "mark": mark is not None,
             "within": within is not None,
-            "mode": mode != "replay",
-            "max_calls": max_calls is not None,
-            "max_cost": max_cost is not None,
+            "mode": terms.asks,
+            "max_calls": terms.max_calls is not None,
+            "max_cost": terms.max_cost is not None,
         },
         "judges are compared, which judges=[...] names",
     )
-    names = tuple(str(name) for name in (old_or_suite, new) if name is not None)
-    return CompareFilesQuestion(names, margin, runs_code, seed, place).answer()
 
 
 def _refuse_given(arguments: Mapping[str, bool], belonging: str) -> None:

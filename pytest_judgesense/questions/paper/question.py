@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.cassettes.opening import Mode
@@ -248,8 +248,6 @@ def paper(
         MissingRecording: replaying, and something is not recorded.
         LimitReached: a call would pass a limit; the answers so far are recorded.
     """
-    if mode not in get_args(Mode):
-        raise unknown_name("mode", mode, get_args(Mode))
     names = (judges,) if isinstance(judges, str) else tuple(judges)
     terms = AskingTerms(mode, concurrency, max_calls, max_cost, seed=seed)
     return PaperQuestion(name, names, quick, Place(Path(cassettes)), terms).answer()

@@ -92,8 +92,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _refuse(options: argparse.Namespace, names: tuple[str, ...], whose: str) -> None:
-    if others := [name for name in names if getattr(options, name) != _NOT_GIVEN.get(name)]:
-        raise UsageError(f"--{others[0].replace('_', '-')} is an option of {whose}")
+    given = [name for name in names if getattr(options, name) != _NOT_GIVEN.get(name)]
+    if flags := [f"--{name.replace('_', '-')}" for name in given]:
+        raise UsageError(
+            f"{flags[0]} is an option of {whose}",
+            found=" and ".join(flags),
+            expected="options of whoever is asked alone",
+            remedy=f"leave {'it' if len(flags) == 1 else 'them'} out",
+        )
 
 
 def _wordings_compared(options: argparse.Namespace) -> int:

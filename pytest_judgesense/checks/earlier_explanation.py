@@ -27,11 +27,18 @@ from pytest_judgesense.checks.judgment_words import (
     verdict_words,
 )
 from pytest_judgesense.checks.judgments_against import moved_against
-from pytest_judgesense.checks.regression import ALPHA, SESSIONS, RegressionOutcome, Side
+from pytest_judgesense.checks.regression import (
+    ALPHA,
+    SESSIONS,
+    Comparison,
+    RegressionOutcome,
+    Side,
+)
 from pytest_judgesense.datasheets.datasheet import (
     AgainstBaseline,
     ChangedItem,
     GatedNumber,
+    MeasuredChange,
     OverSessions,
 )
 from pytest_judgesense.errors import printable
@@ -73,20 +80,33 @@ class RegressionExplanation(Explanation):
     @cached_property
     def sentence(self) -> str:
         compared = self.outcome.comparison
-        then, now = (
-            None if value is None else compact(value, flags)
-            for value, flags in zip(
-                compared.values, (compared.old.flags, compared.new.flags), strict=True
-            )
-        )
+        then, now = _compact_values(compared)
         measure, verdict = self.outcome.check.measure, self.outcome.verdict
         against, summary = self.outcome.against, self.outcome.changes.summary
         if verdict == "regressed":
-            moved = f"worse than {against}: {measure} {then} to {now}{_ends_text(self.outcome)}"
+            moved = f"worse than {against}: {self._change.words}"
         else:
             why = f", {compared.blocked}" if compared.blocked else ""
             moved = f"{measure} {self._moved_words(then, now)}: {verdict}{why}"
         return printable(f"{moved}; {summary}" if summary else moved)
+
+    @cached_property
+    def _change(self) -> MeasuredChange:
+        """What became of the measure."""
+        outcome, compared = self.outcome, self.outcome.comparison
+        then, now = (value or "not measured" for value in _compact_values(compared))
+        ends = compared.interval(outcome.adjusted)
+        difference = compared.sign * compared.difference.value if compared.difference else None
+        low, high = ends or (None, None)
+        return MeasuredChange(
+            outcome.verdict,
+            named(compared.new),
+            *compared.values,
+            difference,
+            low,
+            high,
+            printable(f"{named(compared.new)} {then} to {now}{_ends_text(outcome)}"),
+        )
 
     def _moved_words(self, then: str | None, now: str | None) -> str:
         """What became of the measure since the baseline; ``None`` for what was not measured."""
@@ -150,7 +170,9 @@ class RegressionExplanation(Explanation):
         lines = [_cut(printable(line)) for line in changes.lines[:_MOST_CHANGES]]
         if (more := len(changes.lines) - _MOST_CHANGES) > 0:
             lines.append(f"... and {more} lines more")
-        against = AgainstBaseline(outcome.against, printable(changes.summary), tuple(lines))
+        against = AgainstBaseline(
+            outcome.against, printable(changes.summary), tuple(lines), change=self._change
+        )
         if outcome.outcome == "pass":
             return against
         new = outcome.new.by_id
@@ -307,6 +329,15 @@ def flip_lines(
             yield f"    {then:<{half}} | {now}"
     if len(groups) > shown:
         yield f"  ... and {len(groups) - shown} more"
+
+
+def _compact_values(compared: Comparison) -> list[str | None]:
+    """Both values in two decimals; ``None`` for what was not measured."""
+    flags = compared.old.flags, compared.new.flags
+    return [
+        None if value is None else compact(value, of_value)
+        for value, of_value in zip(compared.values, flags, strict=True)
+    ]
 
 
 def _ends_text(outcome: RegressionOutcome) -> str:

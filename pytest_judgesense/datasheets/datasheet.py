@@ -174,6 +174,30 @@ class ChangedItem:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredChange:
+    """What became of a measure since a baseline.
+
+    Attributes:
+        verdict: ``regressed``, ``improved``, ``unchanged`` or ``inconclusive``.
+        measure: its name, with its condition.
+        then: its value in the baseline, over the units that are compared; ``None`` if unmeasured.
+        now: the same in this session.
+        difference: now less then; ``None`` where nothing was tested.
+        lower: the lower of the two bounds of the difference that decided; ``upper``: the other.
+        words: both values, the difference and its bounds, in a clause.
+    """
+
+    verdict: str
+    measure: str
+    then: float | None = None
+    now: float | None = None
+    difference: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AgainstBaseline:
     """What a check that compares with a baseline tells beside its numbers.
 
@@ -185,6 +209,7 @@ class AgainstBaseline:
             against the judge.
         items: on how many items.
         examples: the items that changed most often.
+        change: what became of the measure.
     """
 
     baseline: str
@@ -193,6 +218,7 @@ class AgainstBaseline:
     moved: int = 0
     items: int = 0
     examples: tuple[ChangedItem, ...] = ()
+    change: MeasuredChange | None = None
 
     @property
     def moved_words(self) -> str:

@@ -101,6 +101,8 @@ def require_pass(
         entry["explanation"] = "; ".join([summary, *warnings])
         if (against := explanation.against) is not None:
             entry["changed"] = against.summary or _NONE
+            if change := against.change:
+                entry["since"] = f"{change.verdict}: {change.words}"
     finally:
         _note(item, (check.key, suite.name, judge.slug), _cleaned(entry, run))
     if explanation.outcome.fails:

@@ -13,39 +13,14 @@ from pytest_judgesense.plugin.receiver import Receiver
 from pytest_judgesense.plugin.screen import EVERYTHING, columns_of, datasheet_lines, tells_luck
 from pytest_judgesense.plugin.session import Session
 from pytest_judgesense.text.layout import indented, within
-from pytest_judgesense.trial import grouped
 
 if TYPE_CHECKING:
-    from pytest_judgesense.datasheets.datasheet import SuiteSheet
     from pytest_judgesense.report.view import View
 
 
 def _name_of(check: str) -> str:
     """The name in the id of a check, as in ``no_regression[jss]``."""
     return check.partition("[")[0]
-
-
-def since_baseline(sheet: SuiteSheet, *, counts: bool) -> Iterator[str]:
-    """That no check says that a judge is worse than its baseline, and what changed since.
-
-    ``counts``: also what is not compared, or not as it was, where no notice says it.
-    """
-    lines = [line for line in sheet.checks if line.against]
-    if not lines or any(line.outcome != "pass" for line in lines):
-        return  # a line that fails says it
-    against = next(line.against for line in lines if line.against)
-    # A pass that is inconclusive shows nothing, in either direction; its finding names it so.
-    by_word = grouped(
-        lines,
-        lambda line: "undecided" if ": inconclusive" in line.explanation else "no worse",
-    )
-    words = [
-        f"{word} in {', '.join(dict.fromkeys(line.measure for line in of_word))}"
-        for word, of_word in sorted(by_word.items())
-    ]
-    words += [against.summary] * bool(against.summary)
-    words += sheet.against if counts else ()
-    yield f"{sheet.judge}, {sheet.suite} since {against.baseline}: {'; '.join(words)}"
 
 
 class SessionSections:
@@ -145,12 +120,14 @@ class SessionSections:
     def _lines_on_baseline(self) -> Iterator[str]:
         """What a baseline of the command line says where no check fails for it.
 
-        Why nothing is compared with it, or that nothing is worse, and what changed: without a line
-        it would look as if it had been compared, or had not.
+        Why nothing is compared with it, or what is better and no worse, and what changed: without a
+        line it would look as if it had been compared, or had not.
         """
         baseline = self._session.config.option.judgesense_baseline
         if baseline is None or not self._receiver.parts:
             return
+        from pytest_judgesense.report.since_baseline import since_baseline
+
         judges = self._view.judges if self._view else ()
         sheets = [part for judge in judges for part in judge.sheet.parts]
         left_out = (left for sheet in sheets for left in sheet.not_compared)

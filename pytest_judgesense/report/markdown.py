@@ -17,6 +17,7 @@ from pytest_judgesense.datasheets.datasheet import CheckLine
 from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.datasheets.sections import Digits
 from pytest_judgesense.errors import printable, shortened
+from pytest_judgesense.report.since_baseline import gain, headline
 from pytest_judgesense.report.summary import Missed, not_measured
 from pytest_judgesense.report.view import (
     ComparisonView,
@@ -27,6 +28,7 @@ from pytest_judgesense.report.view import (
     outcome_words,
 )
 from pytest_judgesense.text.estimate_columns import shown_heads
+from pytest_judgesense.text.layout import as_title
 from pytest_judgesense.trial import grouped
 
 _WORST_FIRST: Final = ("fail", "inconclusive", "pass")
@@ -73,6 +75,10 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
     judges = view.judges if view else ()
     checks = [(judge, line) for judge in judges for line in judge.sheet.checks]
     yield from ("## Judge datasheet", "")
+    for judge in judges:
+        if since := headline(judge.sheet.checks):
+            of_judge = f"judge {judge.sheet.name}: " if len(judges) > 1 else ""
+            yield from (f"**{code(as_title(of_judge + since))}**", "")
     yield from (f"**{outcome_words(line.outcome for _, line in checks)}**", "")
     if missed:
         yield from (f"**Not measured: {sum(gap.checks for gap in missed)}**", "")
@@ -123,7 +129,9 @@ def _since_baseline(judge: str, suite: str, lines: Sequence[CheckLine]) -> Itera
     against = next(line.against for line in lines if line.against)
     named = f"judge {code(judge)}, suite {code(suite)}"
     yield from (f"**Compared with** {code(against.baseline)}: {named}", "")
-    sentences = [line.sentence for line in lines if line.sentence] or [against.summary]
+    losses = [line.sentence for line in lines if line.sentence]
+    changed = [] if losses else [against.summary]  # a loss says it
+    sentences = [*losses, *map(gain, lines), *changed]
     yield from (f"- {code(sentence)}" for sentence in filter(None, sentences))
     # No line of it looks like one that begins or ends a part of the page.
     changes = [

@@ -7,6 +7,7 @@ from html import escape
 
 from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.errors import printable
+from pytest_judgesense.report.since_baseline import gains, headline
 from pytest_judgesense.report.view import JudgeView, View, bar_words, outcome_words
 from pytest_judgesense.text.estimate_columns import shown_heads
 
@@ -18,11 +19,15 @@ def notebook_html(view: View) -> str:
 
 def _judge(judge: JudgeView) -> Iterator[str]:
     verdict = outcome_words(line.outcome for line in judge.sheet.checks)
-    yield f"<h4>{_text(judge.sheet.name)}: {_text(verdict)}</h4>"
+    since = headline(judge.sheet.checks)
+    words = "; ".join(filter(None, [since, verdict]))
+    yield f"<h4>{_text(judge.sheet.name)}: {_text(words)}</h4>"
     yield f"<p>{_text(', '.join([*judge.identity, *judge.provenance()]))}</p>"
     if failing := [line for line in judge.sheet.checks if line.outcome != "pass"]:
         sentences = (f"{line.suite}: {line.sentence} ({line.measured})" for line in failing)
         yield f"<ul>{''.join(f'<li>{_text(sentence)}</li>' for sentence in sentences)}</ul>"
+    if better := gains(judge.sheet):
+        yield f"<ul>{''.join(f'<li>{_text(sentence)}</li>' for sentence in better)}</ul>"
     heads = ("suite", "measure", *shown_heads(), "check")
     yield f"<table><thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead><tbody>"
     for part in judge.parts:

@@ -26,10 +26,12 @@ from pytest_judgesense.report.gauges import gauge
 from pytest_judgesense.report.history import DatedDatasheet, lines_of
 from pytest_judgesense.report.packing import PageEvidence, packed
 from pytest_judgesense.report.passing_judges import measures_figure, remarks
+from pytest_judgesense.report.since_baseline import became, gains, headline
 from pytest_judgesense.report.view import JudgeView, PartView, RowView, View
 from pytest_judgesense.suites.builtin import template_text
 from pytest_judgesense.text import numbers
 from pytest_judgesense.text.estimate_columns import shown_columns
+from pytest_judgesense.text.layout import as_title
 
 _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
 
@@ -57,13 +59,13 @@ def page_text(
     if not gated:
         figures = [*measures_figure(view), *figures]
     can_draw = find_spec("matplotlib") is not None
-    headline = _headline(judges, view.sheet.closing)
+    title = _headline(judges, view.sheet.closing)
     page: str = environment.from_string(template_text("page.html")).render(
         **_own_files(),
         sheet=view.sheet,
         judges=judges,
-        headline=headline,
-        closing=[line for line in view.sheet.closing if _as_headline(line) != headline],
+        headline=title,
+        closing=[line for line in view.sheet.closing if as_title(line) != title],
         gated=gated,
         missed=list(missed_of.values()),
         not_measured=summary.not_measured,
@@ -198,7 +200,9 @@ def _judge(
         "view": judge,
         "sheet": judge.sheet,
         "name": printable(shortened(judge.sheet.name)),
-        "verdict": summary.verdict(judge, missed),
+        "verdict": summary.counted_checks(judge, missed),
+        "since": as_title(headline(checks)),
+        "became": became(checks),
         "remarks": remarks(judge),
         "missed": missed,
         "worst": "fail"
@@ -213,6 +217,7 @@ def _judge(
         "parts": [(part.part, [_table(t, view) for t in part.tables]) for part in judge.parts],
         "before": list(_before(judge, evidence)),
         "against": _against(judge.sheet),
+        "gains": gains(judge.sheet),
     }
 
 
@@ -228,6 +233,9 @@ def _texts(judge: JudgeView) -> Iterator[tuple[str, str, list[Passage]]]:
 def _headline(judges: Sequence[Mapping[str, Any]], closing: Sequence[str]) -> str:
     """The overall result of all judges; without checks which are degenerate, or which is best."""
     failing = sum(bool(judge["findings"] or judge["missed"]) for judge in judges)
+    since = [f"{judge['name']}: {judge['since']}" for judge in judges if judge["since"]]
+    if len(judges) > 1 and since:
+        return "; ".join(since)
     if not judges:
         return "Nothing was measured"
     if len(judges) == 1:
@@ -240,12 +248,8 @@ def _headline(judges: Sequence[Mapping[str, Any]], closing: Sequence[str]) -> st
         ]
         if flat:
             return f"One answer to everything: {', '.join(flat)}"
-        return _as_headline(closing[0]) if closing else f"{len(judges)} judges"
+        return as_title(closing[0]) if closing else f"{len(judges)} judges"
     return f"{failing} of {len(judges)} judges fail" if failing else f"{len(judges)} judges pass"
-
-
-def _as_headline(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _history(sheets: Sequence[DatedDatasheet]) -> dict[str, Any]:
@@ -312,17 +316,17 @@ def _against(sheet: JudgeSheet) -> dict[str, AgainstBaseline]:
     return {line.suite: line.against for line in sheet.checks if line.against}
 
 
-def _before(judge: JudgeView, evidence: PageEvidence) -> Iterator[tuple[Estimate, Estimate]]:
-    """Pooled estimates, then and now, where both were made."""
+def _before(judge: JudgeView, evidence: PageEvidence) -> Iterator[tuple[Estimate, Estimate, str]]:
+    """Pooled estimates, then and now, where both were made, and what a check says of them."""
     for part in judge.sheet.parts:
         before = evidence.before.get((judge.sheet.name, part.suite))
         then = {e.measure: e for e in before.estimates if not e.condition} if before else {}
         pooled = (e for e in part.estimates if not e.condition and e.measure in then)
         both = [(then[now.measure], now) for now in pooled]
-        yield from sorted(
-            (pair for pair in both if any(estimate.value is not None for estimate in pair)),
-            key=_quiet,
-        )
+        measured = (pair for pair in both if any(estimate.value is not None for estimate in pair))
+        for first, second in sorted(measured, key=_quiet):
+            lines = (line for line in part.checks if line.measure == second.measure)
+            yield first, second, became(line for line in lines if not line.condition)
 
 
 def _quiet(pair: tuple[Estimate, Estimate]) -> tuple[bool, bool]:

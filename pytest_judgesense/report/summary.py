@@ -18,6 +18,7 @@ from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.judges.spec import FREE
 from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
+from pytest_judgesense.report.since_baseline import gains, headline
 from pytest_judgesense.report.terminal import compared_lines, notice_lines, pooled_lines
 from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
 from pytest_judgesense.text import numbers
@@ -144,6 +145,7 @@ def judge_lines(
     yield from notice_lines(judge.sheet.changed)
     yield from _failing_lines(judge)
     yield from _missed_of(missed)
+    yield from _gain_lines(judge)
 
 
 def _totals(view: View) -> Iterator[str]:
@@ -179,6 +181,13 @@ def _legend(view: View) -> Iterator[str]:
 
 
 def verdict(judge: JudgeView, missed: Iterable[Missed]) -> str:
+    """How many checks of a judge passed, failed and were not measured, and what it has become."""
+    counted = counted_checks(judge, missed)
+    since = headline(judge.sheet.checks)
+    return f"{counted}; {since}" if since else counted
+
+
+def counted_checks(judge: JudgeView, missed: Iterable[Missed]) -> str:
     """How many checks of a judge passed, failed and were not measured."""
     words = outcome_words(line.outcome for line in judge.sheet.checks)
     left_out = sum(gap.checks for gap in missed)
@@ -255,6 +264,15 @@ def _failing_lines(judge: JudgeView) -> Iterator[str]:
         measure = first.measured.partition(" ")[0] or first.measure
         if not any(part.registry.named(measure).source for part in judge.parts):
             yield f"    what to do: judgesense explain {measure}"  # a plugin's has no page
+
+
+def _gain_lines(judge: JudgeView) -> Iterator[str]:
+    """What is better than in the baseline: the first few, and how many more."""
+    sentences = gains(judge.sheet)
+    for sentence in sentences[:MOST_SPELT_OUT]:
+        yield from (Toned(text, "good") for text in indented(sentence, width=2))
+    if (more := len(sentences) - MOST_SPELT_OUT) > 0:
+        yield Toned(f"  and {more} more better", "good")
 
 
 def _named_beside(text: str, lines: Sequence[CheckLine]) -> str:

@@ -89,6 +89,11 @@ def indented(text: str, width: int = 6) -> Iterator[str]:
     yield from _wrapped(printable(shortened(text)), indent, indent + "  ")
 
 
+def as_title(sentence: str) -> str:
+    """A sentence that begins with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]
+
+
 def excerpt(text: str, width: int) -> str:
     """``text`` on one line of at most ``width`` characters, safe for a terminal."""
     line = printable(" ".join(text.split()))

@@ -1,4 +1,4 @@
-"""What a session compares a judge with, and what it says where nothing is worse: no session."""
+"""What a session compares a judge with: no session."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_judgesense.datasheets.datasheet import AgainstBaseline, Calls, CheckLine, SuiteSheet
 from pytest_judgesense.earlier.baseline import SavedSuite, baseline_text, stimuli_digest
 from pytest_judgesense.errors import JudgesenseError, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.plugin.against_baseline import SavedBaseline
 from pytest_judgesense.plugin.declared_check import DeclaredCheck
-from pytest_judgesense.plugin.session_sections import since_baseline
 from pytest_judgesense.plugin.settings import resolve
 from tests.checks.known import declare_check
 from tests.report.replaying import replayed, suite_named
@@ -145,51 +143,3 @@ def test_a_measure_without_a_direction_is_refused() -> None:
 def test_a_revision_without_a_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(pytest.UsageError, match="names no revision; expected git:REF"):
         resolve({"judge-baseline": "git:"}, tmp_path, tmp_path)
-
-
-MODEL = "the model changed: model m-1 -> m-2"
-
-
-def line(measure: str, outcome: str = "pass", words: str = "", summary: str = MODEL) -> CheckLine:
-    return CheckLine(
-        *(f"no_regression[{measure},0.1]", measure, "parity"),
-        bar={"margin": 0.1},
-        outcome=outcome,
-        policy="estimate",
-        explanation=f"{measure} 1.000 -> 1.000{words}",
-        against=AgainstBaseline("HEAD", summary),
-    )
-
-
-def sheet(*lines: CheckLine) -> SuiteSheet:
-    gone = ("1 of 6 items are gone since HEAD (p1)",)
-    return SuiteSheet("mine", "parity", {}, (), Calls(), checks=lines, against=gone)
-
-
-@pytest.mark.parametrize(
-    ("lines", "counts", "told"),
-    [
-        # What is proven and what is not are told apart, each measure once.
-        (
-            [line("jss"), line("jss"), line("agreement", words=": inconclusive")],
-            False,
-            [f"no worse in jss; undecided in agreement; {MODEL}"],
-        ),
-        # Where no notice counts what is not compared, the line does.
-        (
-            [line("jss")],
-            True,
-            [f"no worse in jss; {MODEL}; 1 of 6 items are gone since HEAD (p1)"],
-        ),
-        ([line("jss", summary="")], False, ["no worse in jss"]),
-        # A line that fails says it, and where nothing was compared there is nothing to say.
-        ([line("jss"), line("agreement", "fail")], True, []),
-        ([replace(line("jss"), against=None)], True, []),
-        ([], True, []),
-    ],
-)
-def test_where_nothing_is_worse_one_line_says_so_and_what_changed(
-    lines: list[CheckLine], counts: bool, told: list[str]
-) -> None:
-    since = [*since_baseline(sheet(*lines), counts=counts)]
-    assert since == [f"mine, parity since HEAD: {words}" for words in told]

@@ -177,6 +177,12 @@ def datasheet() -> Object:
     examples = array(
         fields_of(sheet.ChangedItem, contents=array(TEXT), verdicts=both, replies=both)
     )
+    against = fields_of(
+        sheet.AgainstBaseline,
+        changes=array(TEXT),
+        examples=examples,
+        change=fields_of(sheet.MeasuredChange),
+    )
     analysis = record({"analysis": TEXT, "suite": TEXT, "rows": array(TABLE)})
     entry = {
         "judge": identity,
@@ -188,7 +194,7 @@ def datasheet() -> Object:
                 policy=policy,
                 warnings=array(TEXT),
                 gates=array(fields_of(sheet.GatedNumber, outcome=outcome)),
-                against=fields_of(sheet.AgainstBaseline, changes=array(TEXT), examples=examples),
+                against=against,
                 over=fields_of(sheet.OverSessions, changes=array(TEXT)),
             )
         ),

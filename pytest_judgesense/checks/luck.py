@@ -13,7 +13,8 @@ every resample has only right answers. The intervals show the uncertainty of the
 
 Where the estimate decides, every measure that is a function of sums over clusters (`estimate.Anew`)
 is resampled; where a bound does (a limit, or another policy), the bounds of shares are. Measures
-that cannot be resampled (`stats.redraw`) are left out, and the line says so.
+that cannot be resampled (`stats.redraw`) leave the chance unknown: one that covers some of the
+checks that pass would be read as that of the session, so then there is none.
 """
 
 from __future__ import annotations
@@ -71,9 +72,9 @@ def lost(
 ) -> str | None:
     """The draws in which a check fails that does not fail here: hexadecimal digits, one bit a draw.
 
-    ``None`` if unknown: the check fails here, has no bar, or is not a function of sums.
+    ``None`` if unknown: the check has no bar, or is not a function of sums.
     """
-    if not isinstance(outcome, Outcome) or outcome.fails or len(draws.codes) < 2:
+    if not isinstance(outcome, Outcome) or len(draws.codes) < 2:
         return None
     of_bars = [_lost(finding, rule, draws) for finding in outcome.bars]
     draws_of_bars = [bits for bits in of_bars if bits is not None]
@@ -117,25 +118,25 @@ def _lost(finding: Assessment, rule: DecisionRule, draws: Draws) -> Any:
     return zeros(1 - bar) if floor else ones(bar)
 
 
-def luck_line(results: Mapping[tuple[str, str, str], str | None]) -> str:
+def luck_line(results: Mapping[tuple[str, str, str], str | None]) -> str | None:
     """The probability that a session fails by chance, in one sentence.
 
-    ``results``: the results of `lost`, by judge, suite and check.
+    ``None`` where it is not known of each check that passes, or none passes.
+
+    ``results``: the results of `lost`, by judge, suite and check, of the checks that pass.
     """
-    lost_on: dict[str, int] = defaultdict(int)
-    counted = draws = 0
+    draws_of_suite: dict[str, int] = defaultdict(int)
+    draws = 0
     for (_, suite, _), bits in results.items():
-        if bits is not None:
-            lost_on[suite] |= int(bits, 16)
-            counted, draws = counted + 1, 4 * len(bits)
-    if not counted:
-        unknown = "unknown, no check that passes here can be resampled"
-        return f"risk of a failure by an unlucky draw of items: {unknown}"
-    holds = math.prod(1 - any_.bit_count() / draws for any_ in lost_on.values())
-    left_out = len(results) - counted
+        if bits is None:
+            return None
+        draws_of_suite[suite] |= int(bits, 16)
+        draws = 4 * len(bits)
+    if not results:
+        return None
+    holds = math.prod(1 - any_.bit_count() / draws for any_ in draws_of_suite.values())
     chance = f"{1 - holds:.0%}" if holds <= 0.995 or holds == 1 else f"{1 - holds:.1%}"
-    but = f"; {left_out} that fail here or cannot be resampled are left out" if left_out else ""
     return (
         f"risk of a failure by an unlucky draw of items: {chance}, if each judge stays as it is "
-        f"({counted} check{'s' * (counted != 1)} counted{but})"
+        f"({len(results)} check{'s' * (len(results) != 1)} counted)"
     )

@@ -354,7 +354,7 @@ class Family:
         )
         line = check_line(explanation, self._collected.cleaned, warned=self.warned)
         self._collected.add(measurement, line)
-        if tells_luck(self._config):
+        if tells_luck(self._config) and not outcome.fails:
             # Sessions on other items are the same for all checks of a suite.
             key = measurement.suite.name, measurement.suite.path
             if key not in self._draws:

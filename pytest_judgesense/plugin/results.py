@@ -28,7 +28,7 @@ class MeasuredPart:
 
     Attributes:
         asked: the trials that were called, each with the requests sent for it.
-        luck: the draws in which a check fails by chance, by check.
+        luck: the draws in which a check that passes fails by chance, by check.
         log: the lines of the judgment log, where the session writes or compares judgments.
         stimuli: the digest of items and design; empty without ``log``.
         prompts: the prompts that were sent, each text once, where a page shows them.

@@ -96,7 +96,8 @@ class SessionSections:
             return []
         from pytest_judgesense.checks.luck import luck_line
 
-        return list(indented(luck_line(draws), width=0))
+        line = luck_line(draws)
+        return list(indented(line, width=0)) if line else []
 
     def _verification_lines(self) -> Iterator[str]:
         verified = self._receiver.verified

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Final, NotRequired, TypeAlias
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
@@ -24,6 +24,7 @@ from pytest_judgesense.datasheets.datasheet import (
     CheckLine,
     Datasheet,
     GatedNumber,
+    MeasuredChange,
     OverSessions,
     SuiteSheet,
     UncomparedCheck,
@@ -48,7 +49,9 @@ _NOT_WRITTEN: Final = frozenset(
     ("at", "each", "observations", "folded_units", "reach", "skipped_labels", "anew", "cell")
 )
 # Of a check with a bar alone, and of one that compares with no baseline and no sessions.
-_LEFT_OUT: Final = frozenset(("limit", "against", "over", "reasoning_tokens", "sent", "timed_out"))
+_LEFT_OUT: Final = frozenset(
+    ("limit", "against", "change", "over", "reasoning_tokens", "sent", "timed_out")
+)
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 _Both: TypeAlias = Annotated[list[str], Field(min_length=2, max_length=2)]
 _Condition: TypeAlias = dict[str, str | int | _Number]
@@ -126,6 +129,18 @@ class _ChangedItem(TypedDict):
 
 
 @_Form
+class _MeasuredChange(TypedDict):
+    verdict: Literal["regressed", "improved", "unchanged", "inconclusive"]
+    measure: str
+    then: _Number | None
+    now: _Number | None
+    difference: _Number | None
+    lower: _Number | None
+    upper: _Number | None
+    words: str
+
+
+@_Form
 class _Against(TypedDict):
     baseline: str
     summary: str
@@ -133,6 +148,7 @@ class _Against(TypedDict):
     moved: int
     items: int
     examples: list[_ChangedItem]
+    change: NotRequired[_MeasuredChange]
 
 
 @_Form
@@ -420,7 +436,9 @@ def check_from(value: Mapping[str, Any]) -> CheckLine:
     values = {**_with_tuples(value), "gates": gates}
     if (against := value.get("against")) is not None:
         examples = tuple(ChangedItem(**_with_tuples(item)) for item in against["examples"])
-        values["against"] = AgainstBaseline(**{**_with_tuples(against), "examples": examples})
+        change = against.get("change") and MeasuredChange(**against["change"])
+        read = {**_with_tuples(against), "examples": examples, "change": change}
+        values["against"] = AgainstBaseline(**read)
     if (over := value.get("over")) is not None:
         values["over"] = OverSessions(**_with_tuples(over))
     return CheckLine(**values)

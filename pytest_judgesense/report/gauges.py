@@ -16,13 +16,15 @@ from typing import Final, NamedTuple, TypeVar
 from pytest_judgesense.datasheets.datasheet import GatedNumber
 from pytest_judgesense.datasheets.figures import ends_of
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import Estimate, bar_text, compact
+from pytest_judgesense.estimate import Estimate, bar_text, compact, number_text
 
 _SIGNS: Final = {"at least": "≥", "at most": "≤", "before": "before"}
 _LETTER: Final = 6.2  # mean width of a digit at 11 px
 # A gauge, and the chart of a measure over time.
 _WIDTH, _HEIGHT, _EDGE, _TRACK, _BELOW = 224, 52, 10, 26, 48
 _COURSE: Final = (320, 148)
+# A strip of shares: the width of a bar, and the height of all.
+_BAR, _STRIP = 12, 22
 _FRAME: Final = (30, 34, 308, 122)  # left, top, right, bottom
 
 
@@ -188,6 +190,25 @@ def _runs(points: Sequence[tuple[int, _T]]) -> Iterator[list[tuple[int, _T]]]:
         run.append(after)
     if run:
         yield run
+
+
+def strip(shares: Sequence[float]) -> str:
+    """Shares that add up to 1 as bars beside one another; their digits are the label."""
+    bars = (
+        _tag(
+            "rect",
+            "share",
+            x=place * _BAR + 1,
+            y=_STRIP - share * _STRIP,
+            width=_BAR - 2,
+            height=share * _STRIP,
+        )
+        for place, share in enumerate(shares)
+    )
+    floor = _tag("rect", "track", x=0, y=_STRIP, width=len(shares) * _BAR, height=1)
+    label = ", ".join(map(number_text, shares))
+    title = f"<title>{_escaped(label)}</title>"
+    return _svg("strip", len(shares) * _BAR, _STRIP + 1, label, [title, floor, *bars])
 
 
 def _text(kind: str, x: float, y: float, words: str, right: float = _WIDTH - 1) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Final
@@ -22,7 +23,7 @@ from pytest_judgesense.report import summary
 from pytest_judgesense.report.csv_tables import csv_text
 from pytest_judgesense.report.drawing import draw
 from pytest_judgesense.report.failing_checks import MOST_EXHIBITS, Piece, findings_of
-from pytest_judgesense.report.gauges import gauge
+from pytest_judgesense.report.gauges import gauge, strip
 from pytest_judgesense.report.history import DatedDatasheet, lines_of
 from pytest_judgesense.report.packing import PageEvidence, packed
 from pytest_judgesense.report.passing_judges import measures_figure, remarks
@@ -33,6 +34,7 @@ from pytest_judgesense.text import numbers
 from pytest_judgesense.text.estimate_columns import shown_columns
 from pytest_judgesense.text.layout import as_title
 
+_MOST_AT_A_GLANCE: Final = 4
 _FIRST: Final = {"fail": 0, "inconclusive": 1, "pass": 2}
 
 
@@ -115,7 +117,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "shown": _cell,
+        "shown": _shown_cell,
         "rate": number_text,
         "drawn": Markup,  # our own drawings, their texts escaped
         "marked": _marked,
@@ -174,6 +176,25 @@ def _digest(text: str) -> str:
 
 def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
+
+
+def _shown_cell(value: Any) -> Any:
+    """A value of a table of an analysis: in words, or shares of a whole as a strip."""
+    from markupsafe import Markup
+
+    if is_shares(value):
+        return Markup(strip(value))  # noqa: S704 our own drawing, of numbers
+    return _cell(value)
+
+
+def is_shares(value: Any) -> bool:
+    """Whether it is a list of shares of one whole, longer than is read at a glance."""
+    return (
+        isinstance(value, list | tuple)
+        and len(value) > _MOST_AT_A_GLANCE
+        and all(isinstance(share, float) and 0 <= share <= 1 for share in value)
+        and math.isclose(math.fsum(value), 1, abs_tol=1e-6)
+    )
 
 
 def _cell(value: Any) -> str:

@@ -700,8 +700,8 @@ def test_an_answer_from_a_cache_on_disk_passes_by_the_same_return(
     endpoint.close()
     replay(project)
     before = lines(project)
-    # A later session, of a process that has asked nothing yet, meets the cache and makes no request:
-    # what it would record is no evidence.
+    # A later session, of a process that has asked nothing yet, meets the cache and makes no
+    # request: what it would record is no evidence.
     again = record_in_session(project)
     again.assert_outcomes(failed=1)
     told = " ".join(again.stdout.str().split())

@@ -11,6 +11,7 @@ import pytest
 from pytest_judgesense.datasheets.datasheet import (
     AgainstBaseline,
     ChangedItem,
+    MeasuredChange,
     SuiteSheet,
     UncomparedCheck,
 )
@@ -82,7 +83,14 @@ CALLS = exactly(
 )
 BOTH = {**listed(TEXT), "minItems": 2, "maxItems": 2}
 # Of a check that compares with a baseline.
+CHANGE = exactly(
+    verdict={"enum": ["regressed", "improved", "unchanged", "inconclusive"]},
+    measure=TEXT,
+    words=TEXT,
+    **dict.fromkeys(("then", "now", "difference", "lower", "upper"), or_null({"type": "number"})),
+)
 AGAINST = exactly(
+    {"change": CHANGE},
     baseline=TEXT,
     summary=TEXT,
     changes=listed(TEXT),
@@ -216,7 +224,9 @@ def compared(suite: str) -> SuiteSheet:
     """A part with a check that was compared with a baseline, and one that was not."""
     both = ("YES", "NO")
     item = ChangedItem("i", "s/i/t1/ab/r1", 2, "q", ("c",), verdicts=both, replies=("", "no"))
-    against = AgainstBaseline("HEAD", "the model changed", ("the model changed",), 2, 1, (item,))
+    change = MeasuredChange("regressed", "jss", 0.9, 0.5, -0.4, -0.6, -0.1, "jss 0.90 to 0.50")
+    changes = ("the model changed",)
+    against = AgainstBaseline("HEAD", "the model changed", changes, 2, 1, (item,), change)
     line = gate("fail", suite=suite, against=against)
     left_out = UncomparedCheck("no_regression[jss]", "jss", suite, "no parent")
     whole = part(replace(estimate(), suite=suite), checks=(line,), not_compared=(left_out,))
@@ -231,6 +241,14 @@ def test_what_is_said_of_a_baseline_is_written_and_read() -> None:
     assert [judge.checks for judge in again.judges] == [judge.checks for judge in sheet.judges]
     assert again.judges[0].not_compared == sheet.judges[0].not_compared
     assert len(again.judges[0].not_compared) == 2
+    # A file of an earlier version says what changed, and not what became of the measure.
+    for judge in value["judges"]:
+        for line in judge["checks"]:
+            del line["against"]["change"]
+    jsonschema.validate(value, LAYOUT)
+    earlier = datasheet_from(value).judges[0].checks[0].against
+    assert earlier is not None
+    assert earlier.change is None
 
 
 def test_a_wrong_value_of_it_is_named_by_its_place() -> None:

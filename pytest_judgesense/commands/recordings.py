@@ -70,7 +70,7 @@ def run_check(options: argparse.Namespace) -> int:
 
 def run_join(options: argparse.Namespace) -> Iterable[str]:
     """Join the files, or folders of them."""
-    return JoinQuestion(tuple(options.sources), options.output).answer().lines()
+    return JoinQuestion(tuple(options.sources), options.output, place_of(options)).answer().lines()
 
 
 def run_export(options: argparse.Namespace) -> Iterable[str]:

@@ -7,28 +7,37 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from pytest_judgesense.asking.carrying_over import (
+    file_recorded_as,
+    in_every_preset,
+    in_recording_order,
+)
 from pytest_judgesense.asking.stopping_point import STOPPED
 from pytest_judgesense.cassettes.exchange import LOOK_UP, Exchange, in_final_form
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import digest_of
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
-from pytest_judgesense.errors import CassetteError, LogError, UsageError, listed
+from pytest_judgesense.errors import CassetteError, LogError, SuiteError, UsageError, listed
 from pytest_judgesense.files.limits import json_value, numbered_lines
 from pytest_judgesense.files.opening import open_text, read_text
 from pytest_judgesense.files.output import write_text
+from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.report.datasheet_file import datasheet_object
 from pytest_judgesense.report.joining import joined_datasheets
 from pytest_judgesense.report.log import log_line, read_log
-from pytest_judgesense.suites.planning import trial_order
+from pytest_judgesense.suites.planning import recording_of, trial_order
 from pytest_judgesense.trial import Design, Judgment, grouped
+
+_Order: TypeAlias = Callable[[Iterable[str]], Sequence[str]]
 
 # Characters of an answer in a message.
 _LONGEST: Final = 160
@@ -134,10 +143,12 @@ class JoinQuestion:
     Attributes:
         sources: cassettes, judgment logs or datasheets; or folders of them.
         target: what they become, a file or a folder.
+        place: the project of this folder: its suites say in which order trials are planned.
     """
 
     sources: tuple[Path, ...]
     target: Path
+    place: Place = field(default_factory=Place)
 
     def answer(self) -> JoinAnswer:
         """Join them. All are read before the first is written, and only sources are overwritten.
@@ -155,7 +166,10 @@ class JoinQuestion:
                 if _kind(paths[0]) == "cassette":
                     stack.enter_context(recording_alone(goal, Recorder.here()))
             # A contradiction leaves everything as it was.
-            contents = {goal: _joined(paths) for goal, paths in groups.items()}
+            contents = {
+                goal: _joined(paths, partial(_planned_order, self.place, goal.parent.name))
+                for goal, paths in groups.items()
+            }
             for goal, content in contents.items():
                 if isinstance(content, str):
                     write_text(goal, content)
@@ -226,7 +240,24 @@ def _refuse_overwriting(groups: Mapping[Path, Sequence[Path]]) -> None:
             )
 
 
-def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
+def _planned_order(place: Place, judge: str, trials: Iterable[str]) -> Sequence[str]:
+    """The trials of a cassette as the project plans them; in reading order if it has no suite.
+
+    ``judge`` is the folder of the cassette, which is named after its judge.
+    """
+    ordered = trial_order(trials)
+    recording = recording_of(ordered[0]) if ordered else ""
+    file = file_recorded_as(recording, place.plans.root)
+    if file is None:
+        return ordered
+    judges = (declared for declared in place.declared.values() if declared.slug == judge)
+    with suppress(SuiteError):
+        suites = in_every_preset(file, place.registry.forms, next(judges, None))
+        return in_recording_order(recording, ordered, suites)
+    return ordered
+
+
+def _joined(paths: Sequence[Path], order: _Order) -> str | list[Exchange]:
     """The text of the joined file, or the exchanges of the joined cassette."""
     kinds = {path: _kind(path) for path in paths}
     if len(set(kinds.values())) > 1:
@@ -243,7 +274,7 @@ def _joined(paths: Sequence[Path]) -> str | list[Exchange]:
         case "stopping point":
             return _same(paths)
         case _:
-            return join([(str(path), read_exchanges(path)) for path in paths], trial_order)
+            return join([(str(path), read_exchanges(path)) for path in paths], order)
 
 
 def _same(paths: Sequence[Path]) -> str:

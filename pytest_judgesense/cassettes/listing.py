@@ -98,14 +98,14 @@ class ListedTrial(NamedTuple):
     Attributes:
         id: of the trial.
         words: its verdict, else the end of its reply, or why there is none.
-        asked: digest of all that was asked.
+        request_digest: digest of all that was asked.
         item_digest: digest of what this trial asked and not all others of its wording did.
         text: the beginning of that.
     """
 
     id: str
     words: str
-    asked: str
+    request_digest: str
     item_digest: str
     text: str
 

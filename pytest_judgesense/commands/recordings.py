@@ -16,6 +16,7 @@ from pytest_judgesense.commands.options import (
     BAR_FAILED,
     BROKEN_FILE,
     FILE,
+    FLAG,
     OUTPUT,
     add_cassettes,
     add_judge,
@@ -49,6 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         merge.add_argument(side, type=Path, metavar=side.upper(), help=words)
     merge.add_argument("--name", metavar="PATH", help="what messages call the recording")
     merge.set_defaults(run=run_merge)
+    text = "what changed: item, wording, then and now, as Markdown of at most 40 lines"
+    diff = actions.add_parser("diff", help=text)
+    for name in ("then", "now"):
+        side = "recording (.jsonl), folder of them, or git:REF"
+        diff.add_argument(name, metavar=name.upper(), help=side)
+    add_cassettes(diff)
+    diff.set_defaults(run=run_diff)
+    _add_tidying(actions)
     check = actions.add_parser("check", help="search recordings for secrets (exit code 1: found)")
     paths = "cassette (.jsonl), recording of vcrpy (.yaml, .yml, .json), or folder"
     check.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
@@ -62,6 +71,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     join.set_defaults(run=run_join)
     text = "make calls with an OpenAI batch file (or vllm run-batch)"
     _add_batch(actions.add_parser("batch", help=text))
+
+
+def _add_tidying(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add what drops and what renames."""
+    prune = actions.add_parser("prune", help="list the trials that no suite asks; --yes drops them")
+    text = "recording, or folder of them (default: those of --judge-cassettes)"
+    prune.add_argument("paths", nargs="*", type=Path, metavar="PATH", help=text)
+    prune.add_argument("--yes", help="drop them", **FLAG)
+    add_judge(prune, several=True)
+    add_cassettes(prune)
+    prune.set_defaults(run=run_prune)
+    text = "give recordings of a judge or a suite its new name"
+    move = actions.add_parser("move", help=text)
+    move.add_argument("old", metavar="OLD", help="the name of a judge or a suite")
+    move.add_argument("new", metavar="NEW", help="its new name")
+    add_cassettes(move)
+    move.set_defaults(run=run_move)
 
 
 def _add_batch(parser: argparse.ArgumentParser) -> None:
@@ -121,6 +147,28 @@ def _some(trials: Sequence[str]) -> str:
     """Trials by name, as many as can be read, and how many there are."""
     rest = len(trials) - _MOST_NAMED
     return listed(trials[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def run_diff(options: argparse.Namespace) -> Iterable[str]:
+    """Say what changed in recordings."""
+    from pytest_judgesense.questions.recordings.differences import DiffQuestion
+
+    return DiffQuestion(options.then, options.now, options.judge_cassettes).answer().lines()
+
+
+def run_prune(options: argparse.Namespace) -> Iterable[str]:
+    """List, or drop, what no suite asks."""
+    from pytest_judgesense.questions.recordings.tidying import PruneQuestion
+
+    paths, names = tuple(options.paths), tuple(options.judge_name)
+    return PruneQuestion(paths, names, options.yes, place_of(options)).answer().lines()
+
+
+def run_move(options: argparse.Namespace) -> Iterable[str]:
+    """Rename a judge or a suite in its recordings."""
+    from pytest_judgesense.questions.recordings.tidying import MoveQuestion
+
+    return MoveQuestion(options.old, options.new, options.judge_cassettes).answer().lines()
 
 
 def run_check(options: argparse.Namespace) -> int:

@@ -47,7 +47,7 @@ from pytest_judgesense.plugin.selection import start_of
 from pytest_judgesense.plugin.session_measurements import Measurements
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.plugin.suite_names import SUFFIX
-from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.builtin import SUITE_FOLDERS, builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.layout import WIDTH, within
@@ -116,7 +116,7 @@ class Family:
         """The other suites of the project of these."""
         paths = set(builtin_suites().values()) if with_builtin else set()
         root = self._settings.rootdir
-        patterns = {(root / "suites", f"*/*{SUFFIX}")}
+        patterns = {(root / folder, f"*/*{SUFFIX}") for folder in SUITE_FOLDERS}
         for path in suites:
             folder = path.parent
             patterns |= {(folder, f"*{SUFFIX}"), (folder.parent, f"*/*{SUFFIX}")}

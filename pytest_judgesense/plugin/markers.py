@@ -6,8 +6,8 @@ is light: suite files are read only if one was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -23,7 +23,7 @@ from pytest_judgesense.plugin.activation import (
 from pytest_judgesense.plugin.ci import require_pass
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us
 from pytest_judgesense.plugin.state import State, state_of
-from pytest_judgesense.plugin.suite_names import is_selected, split_name
+from pytest_judgesense.plugin.suite_names import SuiteNotFound, is_selected, split_name
 
 if TYPE_CHECKING:
     from pytest_judgesense.measures.bar import Check
@@ -92,14 +92,14 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     judges = []
     try:
         checks = checks_of(node)
-        suites = [_suite(node, check) for check in checks]
-        state.seen_suites.update(suite.base for suite in suites)
-        named = dict.fromkeys(name for suite in suites for name in suite.judges)
+        pairs = list(_with_suites(node, checks))
+        state.seen_suites.update(suite.base for suite, _ in pairs)
+        named = dict.fromkeys(name for suite, _ in pairs for name in suite.judges)
         judges = state.run.measurements.judges(node.path, list(named))
         members = [
             DeclaredCheck(judge, suite, check)
             for judge in judges
-            for suite, check in zip(suites, checks, strict=True)
+            for suite, check in pairs
             if is_selected(suite.base, state.settings.suites)
         ]
         if members:
@@ -111,6 +111,13 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     if FIXTURE not in metafunc.fixturenames:
         metafunc.fixturenames.append(FIXTURE)
     metafunc.parametrize(FIXTURE, judges, ids=[judge.slug for judge in judges], indirect=True)
+
+
+def _with_suites(node: Any, checks: Sequence[Check]) -> Iterator[tuple[Suite, Check]]:
+    """The checks whose suite is found; of another one the test tells, when it runs."""
+    for check in checks:
+        with suppress(SuiteNotFound):
+            yield _suite(node, check), check
 
 
 def _suite(node: Any, check: Check) -> Suite:

@@ -26,6 +26,7 @@ from pytest_judgesense.commands.options import (
     show,
 )
 from pytest_judgesense.errors import JudgesenseError, listed
+from pytest_judgesense.files.pytest_ini import usual_recordings
 
 # Trials that a message names.
 _MOST_NAMED: Final = 20
@@ -52,9 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     merge.set_defaults(run=run_merge)
     text = "what changed: item, wording, then and now, as Markdown of at most 40 lines"
     diff = actions.add_parser("diff", help=text)
-    for name in ("then", "now"):
-        side = "recording (.jsonl), folder of them, or git:REF"
-        diff.add_argument(name, metavar=name.upper(), help=side)
+    side = "recording (.jsonl), folder of them, or git:REF"
+    diff.add_argument("then", metavar="THEN", help=side)
+    now_help = "the same (default: the folder of the recordings)"
+    diff.add_argument("now", nargs="?", metavar="NOW", help=now_help)
     add_cassettes(diff)
     diff.set_defaults(run=run_diff)
     _add_tidying(actions)
@@ -153,7 +155,8 @@ def run_diff(options: argparse.Namespace) -> Iterable[str]:
     """Say what changed in recordings."""
     from pytest_judgesense.questions.recordings.differences import DiffQuestion
 
-    return DiffQuestion(options.then, options.now, options.judge_cassettes).answer().lines()
+    folder = options.judge_cassettes or usual_recordings()
+    return DiffQuestion(options.then, options.now, folder).answer().lines()
 
 
 def run_prune(options: argparse.Namespace) -> Iterable[str]:
@@ -168,7 +171,8 @@ def run_move(options: argparse.Namespace) -> Iterable[str]:
     """Rename a judge or a suite in its recordings."""
     from pytest_judgesense.questions.recordings.tidying import MoveQuestion
 
-    return MoveQuestion(options.old, options.new, options.judge_cassettes).answer().lines()
+    folder = options.judge_cassettes or usual_recordings()
+    return MoveQuestion(options.old, options.new, folder).answer().lines()
 
 
 def run_check(options: argparse.Namespace) -> int:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.cassettes.listing import ListedTrial, Listing, listed_recording
 from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.files.pytest_ini import usual_recordings
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.report.markdown import code
 from pytest_judgesense.revisions.revision import REVISION, Revision
@@ -115,13 +116,13 @@ class DiffQuestion:
 
     Attributes:
         then: a recording, a folder of them, or ``git:REF``.
-        now: the same.
-        cassettes: the folder that a revision is asked for where the other side names none.
+        now: the same; without it the recordings that are there.
+        cassettes: their folder, which a revision is asked for where the other side names none.
     """
 
     then: str
-    now: str
-    cassettes: Path = Path("cassettes")
+    now: str | None = None
+    cassettes: Path = field(default_factory=usual_recordings)
 
     def answer(self) -> DiffAnswer:
         """What changed from then to now.
@@ -131,7 +132,8 @@ class DiffQuestion:
             NoRevision: a revision cannot be read.
             CassetteError: a file cannot be opened.
         """
-        paths = [Path(side) for side in (self.then, self.now) if not side.startswith(REVISION)]
+        sides = (self.then, str(self.cassettes) if self.now is None else self.now)
+        paths = [Path(side) for side in sides if not side.startswith(REVISION)]
         if missing := [str(path) for path in paths if not path.exists()]:
             raise UsageError(
                 f"{listed(missing)}: there is no such file or folder",
@@ -141,12 +143,14 @@ class DiffQuestion:
         if len({path.is_dir() for path in paths}) > 1:
             raise UsageError(
                 "a file and a folder cannot be compared",
-                found=f"{self.then} and {self.now}",
+                found=listed(sides),
                 expected="two files, or two folders of recordings",
             )
         with ExitStack() as stack:
-            sides = [_files_of(side, place, stack) for side in (self.then, self.now)]
-            then, now = ({name: listed_recording(p) for name, p in s.items()} for s in sides)
+            then, now = (
+                {name: listed_recording(path) for name, path in files.items()}
+                for files in (_files_of(side, place, stack) for side in sides)
+            )
         nothing = Listing((), ())
         return DiffAnswer(
             tuple(

@@ -19,6 +19,7 @@ from pytest_judgesense.cassettes.exchange import CARRIED, LOOK_UP, Exchange
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.files.pytest_ini import usual_recordings
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.judges.spec import JudgeSpec, slug_of
 from pytest_judgesense.questions.place import Place
@@ -227,7 +228,7 @@ class MoveQuestion:
 
     old: str
     new: str
-    cassettes: Path = Path("cassettes")
+    cassettes: Path = field(default_factory=usual_recordings)
 
     def answer(self) -> MoveAnswer:
         """Move them: files, and the ids of trials in them.

@@ -341,3 +341,23 @@ def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Ke
     for value in values:
         groups.setdefault(key(value), []).append(value)
     return groups
+
+
+def woven(leading: Iterable[str], following: Iterable[str]) -> list[str]:
+    """The names of both, each once: the ``leading`` ones in their order.
+
+    A name that ``following`` alone holds stands behind the one that it stands behind there.
+    """
+    order: dict[str | None, None] = {None: None, **dict.fromkeys(leading)}
+    behind: dict[str | None, str] = {}
+    before = None
+    for name in dict.fromkeys(following):
+        if name not in order:
+            behind[before] = name
+        before = name
+    names: list[str] = []
+    for place in order:
+        names += [] if place is None else [place]
+        while (place := behind.get(place)) is not None:
+            names.append(place)
+    return names

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.cassettes.listing import MERGING, SHOWING
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files.limits import toml_value
 from pytest_judgesense.files.opening import read_bytes
@@ -95,6 +96,8 @@ def closing(folders: ProjectFolders, purpose: str, asked: str, *before: str) -> 
         yield f"  cd {shlex.quote(str(folders.project))}"
     yield from (f"  {command}" for command in before)
     yield from (f"  pytest {asked} --judge-mode record", f"  pytest {asked}")
+    yield "once in each clone, so that git shows and merges recordings by their trials:"
+    yield from (f"  {command}" for command in (SHOWING, MERGING))
     yield from _not_collected(folders)
 
 
@@ -105,7 +108,8 @@ def _written_attributes(folders: ProjectFolders) -> str:
         folder /= os.path.relpath(folders.root, folder.resolve())
     below = os.path.relpath(folders.recordings, folder.resolve()).replace(os.sep, "/")
     content = template_text("init/gitattributes").replace("cassettes/", f"{below}/")
-    left = f"; consider adding: {content.splitlines()[-1]}"
+    rules = (line for line in content.splitlines() if not line.startswith("#"))
+    left = f"; consider adding: {'; '.join(rules)}"
     return written(folder / ".gitattributes", content, left)
 
 

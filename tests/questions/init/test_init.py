@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pytest_judgesense.cassettes.listing import MERGING, SHOWING
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import declared_judges
@@ -76,7 +77,10 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
     assert printed[2:] == [
         "pytest suites/answers --judge-mode record",
         "pytest suites/answers",
+        SHOWING,
+        MERGING,
     ]
+    repository(folder)  # of which the last two are settings
     done = bash(tmp_path, "\n".join(printed))
     assert done.returncode == 0, done.stdout + done.stderr
     # 12 items under 3 wordings, three times: asked once, then replayed.
@@ -87,7 +91,6 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
     assert "straddles" not in done.stdout  # the bars can be decided by twelve items
 
     # What GitHub would run, with a stand-in for pip alone. Of the first commit nothing was before.
-    repository(folder)
     commit(folder)
     path = folder / ".github/workflows/judges.yml"
     assert yaml.safe_load(path.read_text("utf-8"))["permissions"] == {"contents": "read"}
@@ -202,6 +205,8 @@ def test_in_a_folder_of_a_repository_the_workflow_compares_with_the_version_befo
     assert comment.startswith("<!-- pytest-judgesense: judges-services-judge -->\n")
     assert "| **FAIL** | `mine` | `answers` | `no_regression[agreement,0.15]` |" in comment
     assert "model clean -> noisy" in comment
+    assert "### Recordings\n\n`mine/answers.jsonl`, 108 trials: " in comment
+    assert "| item | wording | then | now |" in comment
     # The second time it is the same comment.
     assert [*comments_of(path, tmp_path)] == ["100", "101"]
 
@@ -287,13 +292,16 @@ def test_a_second_time_everything_is_left_alone(tmp_path: Path) -> None:
     told = [
         line
         for line in start(tmp_path)
-        if line and not line.startswith(("next", "then", "after", " "))
+        if line and not line.startswith(("next", "then", "after", "once", " "))
     ]
     assert files_of(tmp_path) == before
     assert len(told) == 4
     assert all(line.startswith("left alone: ") for line in told)
     assert "declares judges: mine" in told[0]
-    assert "consider adding: cassettes/** -text linguist-generated" in told[3]
+    assert told[3].endswith(
+        "; consider adding: cassettes/** -text linguist-generated; "
+        "cassettes/**/*.jsonl diff=judgesense merge=judgesense"
+    )
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,7 @@ def datasheet() -> Object:
                 gates=array(fields_of(sheet.GatedNumber, outcome=outcome)),
                 against=fields_of(sheet.AgainstBaseline, changes=array(TEXT), examples=examples),
                 over=fields_of(sheet.OverSessions, changes=array(TEXT)),
+                known=fields_of(sheet.KnownState),
             )
         ),
         "not_compared": array(fields_of(sheet.UncomparedCheck)),

@@ -169,7 +169,8 @@ def named_arguments(
     arguments = {**positional, **kwargs}
     for key, value in arguments.items():
         if key not in (*bars, *more):
-            raise unknown_name(f"argument of {kind.name}", key, [*bars, *more])
+            valid = [*bars, *more, *(() if kind.earlier else KNOWN_ARGUMENTS)]
+            raise unknown_name(f"argument of {kind.name}", key, valid)
         if not isinstance(value, str | int | float | None):
             raise UsageError(
                 f"{kind.name} takes a number or a text for {key}",

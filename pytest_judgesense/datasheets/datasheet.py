@@ -266,10 +266,6 @@ class UncomparedCheck:
     reason: str
 
 
-# Said of a check that passes, and whose failure is declared known.
-PASSES_NOW: Final = "passes now: take `known` out"
-
-
 @dataclass(frozen=True, slots=True)
 class KnownState:
     """What is accepted of a check that does not pass; its outcome stays what it is.
@@ -365,7 +361,7 @@ class CheckLine:
         """What is known of it, whatever the day; nothing where nothing is."""
         if self.known is None:
             return ()
-        return self.known.lines() if self.outcome != "pass" else (self.known.words, PASSES_NOW)
+        return self.known.lines() if self.outcome != "pass" else (self.known.words, "passes now")
 
     def is_accepted_on(self, day: date | None) -> bool:
         """Whether it does not pass, and that is known and accepted on a day (UTC).
@@ -378,8 +374,12 @@ class CheckLine:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Unique among the checks of a judge: two with one bar may differ in their limits."""
-        return self.check, self.suite, repr(self.limit)
+        """Unique among the checks of a judge: two with one bar may differ in their limits.
+
+        And a suite file and a test in what they accept.
+        """
+        accepted = self.known and (self.known.reason, self.known.at, self.known.until)
+        return self.check, self.suite, repr((self.limit, accepted or ()))
 
 
 @dataclass(frozen=True, slots=True)

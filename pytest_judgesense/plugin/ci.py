@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.bar import Check
     from pytest_judgesense.plugin.declared_check import DeclaredCheck
+    from pytest_judgesense.plugin.family import Decision
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
@@ -96,26 +97,35 @@ def require_pass(
         entry["explanation"] = str(error)
         raise
     else:
-        explanation, known = decision.explanation, decision.line.known
+        explanation, accepted = decision.explanation, decision.line.known
         entry |= _numbers(explanation)
         summary = explanation.summary
         warnings = (text for text in explanation.warnings(run.family.warned) if text not in summary)
         entry["explanation"] = "; ".join([summary, *warnings])
         if (against := explanation.against) is not None:
             entry["changed"] = against.summary or _NONE
-        if known is not None:
-            entry["known"] = "; ".join(decision.line.known_words)
+        if accepted is not None:
+            words = decision.line.known_words
+            of_day = accepted.lines(run.day) if explanation.outcome.fails else words
+            entry["known"] = "; ".join(of_day)
     finally:
         _note(item, (check.key, suite.name, judge.slug), _cleaned(entry, run))
     if explanation.outcome.fails:
-        test = item.nodeid.partition("[")[0] if isinstance(item, pytest.Function) else ""
-        run.family.propose_known(decision, member, test)
-        refusal = known.refusal_on(run.day) if known else ""
-        texts = run.family.failure_texts(decision, command_of(item), refusal)
-        if known and not refusal:
-            # Looked up when it is called: under --runxfail it returns, and the check fails.
-            pytest.xfail(harmless(f"{known.words}; {texts[-1]}"))
-        raise CheckFailed(*texts)
+        _fail(item, run, member, decision)
+
+
+def _fail(item: pytest.Item, run: Run, member: DeclaredCheck, decision: Decision) -> None:
+    """End a test whose check fails: as `pytest.xfail` does, where that is known and accepted."""
+    __tracebackhide__ = True
+    test = item.nodeid.partition("[")[0] if isinstance(item, pytest.Function) else ""
+    run.family.propose_known(decision, member, test)
+    accepted = decision.line.known
+    refusal = accepted.refusal_on(run.day) if accepted else ""
+    texts = run.family.failure_texts(decision, command_of(item), refusal)
+    if accepted and not refusal:
+        # Looked up when it is called: under --runxfail it returns, and the check fails.
+        pytest.xfail(harmless(f"{accepted.words}; {texts[-1]}"))
+    raise CheckFailed(*texts)
 
 
 def _cleaned(entry: dict[str, str], run: Run) -> dict[str, str]:
@@ -232,8 +242,8 @@ class Failures:
             title = "{check} of judge {judge} on {suite}: {outcome}".format_map(entry)
             place = [*_place(report.location, rootdir), ("title", title)]
             properties = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in place)
-            changed = entry.get("changed", _NONE)
-            text = "; ".join([entry["explanation"], *[changed] * (changed != _NONE)])
+            beside = (entry.get(name, _NONE) for name in ("changed", "known"))
+            text = "; ".join([entry["explanation"], *(part for part in beside if part != _NONE)])
             yield f"::error {properties}::{_escaped(text)}"
         if rest := len(failed[most:]):
             yield f"::error title=more checks::{rest} more did not pass: see the job summary"

@@ -407,7 +407,7 @@ class Family:
             return "", ""
         compared = comparison_of(member, self.members)
         if compared is None:
-            return "", "not compared: neither direction of its measure is worse"
+            return "", f"not compared: {member.check.measure} never is with earlier sessions"
         if reason := self.not_compared(compared):
             return "", reason
         measurement = self._measurements.once(member.judge, member.suite)

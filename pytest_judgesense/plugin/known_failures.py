@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -95,7 +95,7 @@ def proposal_of(member: DeclaredCheck, outcome: Any, test: str) -> KnownProposal
 
 
 def proposal_lines(
-    proposals: Iterable[KnownProposal], day: date, registry: Registry
+    proposals: Sequence[KnownProposal], day: date, registry: Registry
 ) -> Iterator[str]:
     """The lines that declare failures known, without a reason: TOML, and arguments of markers.
 
@@ -104,15 +104,14 @@ def proposal_lines(
         day: of the session, in UTC.
         registry: with the kinds of the suites.
     """
-    until, shown = (day + PROPOSED).isoformat(), False
+    until = (day + PROPOSED).isoformat()
+    if any(proposal.at is not None for proposal in proposals):
+        yield from _PASTED
     by_place = grouped(proposals, lambda proposal: (proposal.place, proposal.suite))
     for (place, suite), of_place in sorted(by_place.items()):
-        if not shown:
-            shown = True
-            yield from _PASTED
         by_key = {key: _worst(of_key) for key, of_key in grouped(of_place, _key_of).items()}
         can_be = [proposal for proposal in by_key.values() if proposal.at is not None]
-        cannot = [proposal for proposal in by_key.values() if proposal.at is None]
+        cannot = (by_key[key] for key in sorted(by_key) if by_key[key].at is None)
         if suite:
             yield from _toml_lines(Path(place), suite, can_be, until, registry)
         else:

@@ -441,8 +441,8 @@ def check_from(value: Mapping[str, Any]) -> CheckLine:
         values["against"] = AgainstBaseline(**{**_with_tuples(against), "examples": examples})
     if (over := value.get("over")) is not None:
         values["over"] = OverSessions(**_with_tuples(over))
-    if (known := value.get("known")) is not None:
-        values["known"] = KnownState(**known)
+    if (accepted := value.get("known")) is not None:
+        values["known"] = KnownState(**accepted)
     return CheckLine(**values)
 
 

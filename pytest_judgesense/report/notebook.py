@@ -7,7 +7,7 @@ from html import escape
 
 from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.errors import printable
-from pytest_judgesense.report.view import JudgeView, View, bar_words, outcome_words
+from pytest_judgesense.report.view import JudgeView, View, bar_words, declared_known, outcome_words
 from pytest_judgesense.text.estimate_columns import shown_heads
 
 
@@ -17,10 +17,12 @@ def notebook_html(view: View) -> str:
 
 
 def _judge(judge: JudgeView) -> Iterator[str]:
-    verdict = outcome_words(line.outcome for line in judge.sheet.checks)
+    lines = judge.sheet.checks
+    clauses = (outcome_words(line.outcome for line in lines), declared_known(lines))
+    verdict = ", ".join(filter(None, clauses))
     yield f"<h4>{_text(judge.sheet.name)}: {_text(verdict)}</h4>"
     yield f"<p>{_text(', '.join([*judge.identity, *judge.provenance()]))}</p>"
-    if failing := [line for line in judge.sheet.checks if line.outcome != "pass"]:
+    if failing := [line for line in lines if line.outcome != "pass"]:
         sentences = (f"{line.suite}: {line.sentence} ({line.measured})" for line in failing)
         yield f"<ul>{''.join(f'<li>{_text(sentence)}</li>' for sentence in sentences)}</ul>"
     heads = ("suite", "measure", *shown_heads(), "check")

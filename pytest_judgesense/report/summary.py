@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Final, NamedTuple
 
-from pytest_judgesense.datasheets.datasheet import PASSES_NOW, Calls, CheckLine, JudgeSheet
+from pytest_judgesense.datasheets.datasheet import Calls, CheckLine, JudgeSheet
 from pytest_judgesense.errors import printable
 from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.judges.spec import FREE
@@ -97,7 +97,7 @@ def quiet_lines(
         failing = [line for line in judge.sheet.checks if word_on(line, today) in _FAILING]
         named = ", ".join(f"{line.suite} {line.check}" for line in failing)
         line = f"{judge.sheet.name}: {verdict(judge, of_judge, today)}{': ' * bool(named)}{named}"
-        line = "; ".join([line, *_passing_known(judge)])
+        line = "; ".join([line, *judge.passing_known])
         yield Toned(excerpt(line, columns()), _tone([*failing, *of_judge]))
     yield from missed_lines((gap for of_judge in left.values() for gap in of_judge), brief=True)
 
@@ -166,7 +166,7 @@ def judge_lines(
     yield from notice_lines(judge.sheet.changed)
     yield from _failing_lines(judge, today)
     yield from _missed_of(missed)
-    for text in _passing_known(judge):
+    for text in judge.passing_known:
         yield from indented(text, width=2)
 
 
@@ -263,13 +263,6 @@ def without_verdict(estimates: Iterable[Estimate]) -> int:
         count = estimate.missing.unparsed + estimate.missing.failed
         most[estimate.suite] = max(most.get(estimate.suite, 0), count)
     return round(sum((most | counted).values()))
-
-
-def _passing_known(judge: JudgeView) -> Iterator[str]:
-    """That a check passes whose failure is declared known, a clause for each."""
-    for line in judge.sheet.checks:
-        if line.known and line.outcome == "pass":
-            yield f"{line.suite}: {line.check} {PASSES_NOW}"
 
 
 def _failing_lines(judge: JudgeView, today: date | None) -> Iterator[str]:

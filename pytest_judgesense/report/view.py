@@ -143,12 +143,18 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """One judge on all of its suites; without ``profile`` if nothing for one was measured."""
+    """One judge on all of its suites; without ``profile`` if nothing for one was measured.
+
+    Attributes:
+        passing_known: the checks that pass, for every judge, and whose failure is declared known:
+            a clause for each.
+    """
 
     sheet: JudgeSheet
     mode: str
     parts: tuple[PartView, ...]
     profile: str
+    passing_known: tuple[str, ...] = ()
 
     @property
     def state(self) -> str:
@@ -272,7 +278,8 @@ def view_of(
     for judge in sheet.judges:
         parts = tuple(PartView(part, registry) for part in judge.parts)
         profile = sketch(registry.report.words, judge.estimates)
-        judges.append(JudgeView(judge, sheet.mode, parts, profile))
+        passing = tuple(_passing_known(judge, sheet))
+        judges.append(JudgeView(judge, sheet.mode, parts, profile, passing))
     identities = [judge.identity for judge in sheet.judges]
     notices = setting_notices(identities, [judge.budgets for judge in sheet.judges])
     compared = []
@@ -283,6 +290,15 @@ def view_of(
         for suite, of_suite in grouped(tables, itemgetter("suite")).items():
             compared.append(ComparisonView(comparison, suite, tuple(of_suite)))
     return View(sheet, tuple(judges), tuple(compared), tuple(notices), registry, printed)
+
+
+def _passing_known(judge: JudgeSheet, sheet: Datasheet) -> Iterator[str]:
+    """That a check passes whose failure is declared known, where no judge fails it any more."""
+    every = (line for other in sheet.judges for line in other.checks)
+    failing = {(line.suite, line.check) for line in every if line.outcome != "pass"}
+    for line in judge.checks:
+        if line.known and (line.suite, line.check) not in failing:
+            yield f"{line.suite}: {line.check} passes now: take `known` out"
 
 
 def accepting_nothing(view: View) -> View:
@@ -305,8 +321,8 @@ def bar_words(line: CheckLine) -> str:
     # The bar as written in the check's id; the sign follows from the kind of the check.
     sign = ">=" if line.check.partition("[")[0].endswith("_floor") else "<="
     limit = f", limit {line.limit:g}" if isinstance(line.limit, float) else ""
-    known = f" (known until {line.known.until})" if line.known and line.outcome != "pass" else ""
-    return f"{sign} {line.bar:g}{limit} {line.outcome.upper()}{known}"
+    until = f" (known until {line.known.until})" if line.known and line.outcome != "pass" else ""
+    return f"{sign} {line.bar:g}{limit} {line.outcome.upper()}{until}"
 
 
 def _is_known(line: CheckLine) -> bool:

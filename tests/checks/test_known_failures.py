@@ -7,6 +7,7 @@ of n, the one-sided 95% upper bound is the 0.95 quantile of Beta(s + 1, n - s).
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from pytest_judgesense.checks.known import (
     with_known,
 )
 from pytest_judgesense.checks.outcome import Outcome, judge_check
-from pytest_judgesense.datasheets.datasheet import CheckLine, KnownState
+from pytest_judgesense.datasheets.datasheet import CheckLine, KnownState, merge_parts
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.bar import Check, KnownFailure
@@ -38,9 +39,18 @@ from pytest_judgesense.plugin.known_failures import (
     comparisons_of_known,
     proposal_lines,
 )
-from pytest_judgesense.plugin.results import KnownProposal
+from pytest_judgesense.plugin.results import KnownProposal, Results, results_of
 from pytest_judgesense.report.datasheet_file import check_from, to_plain
-from pytest_judgesense.report.view import declared_known, outcome_words, word_on
+from pytest_judgesense.report.markdown import markdown
+from pytest_judgesense.report.summary import quiet_lines
+from pytest_judgesense.report.view import (
+    View,
+    accepting_nothing,
+    declared_known,
+    outcome_words,
+    view_of,
+    word_on,
+)
 from pytest_judgesense.suites.loading import load_suite
 from tests.checks.known import declare_check
 from tests.checks.test_outcome import agreeing
@@ -316,7 +326,7 @@ def test_the_day_alone_makes_it_known_and_only_until_that_day() -> None:
     assert failing.known
     assert failing.known.lines(last) == ("known at 0.6 until 2027-03-01: slot bias, issue 212",)
     assert failing.known.lines(date(2027, 3, 2))[1] == "fails again: 2027-03-01 is over"
-    assert passing.known_words[-1] == "passes now: take `known` out"
+    assert passing.known_words[-1] == "passes now"
 
 
 def test_outcomes_in_words_count_what_is_known_apart() -> None:
@@ -330,6 +340,33 @@ def test_outcomes_in_words_count_what_is_known_apart() -> None:
     assert KnownState("why", 0.6, "2027-03-01", widened="new since main").words == (
         "known at 0.6 until 2027-03-01 (new since main): why"
     )
+
+
+def test_it_is_to_be_taken_out_where_it_passes_for_every_judge() -> None:
+    sheet = replayed("clean", "coherence").sheet
+    passing, failing = line(agreeing(40, 40), known()), line(agreeing(24, 40), known())
+
+    def shown(*lines: CheckLine) -> View:
+        parts = (
+            replace(sheet, judge=f"judge-{place}", checks=(of_judge,))
+            for place, of_judge in enumerate(lines)
+        )
+        return view_of(merge_parts(parts, seed=0, mode="replay", versions={}))
+
+    words = ("s: jss_floor[0.9] passes now: take `known` out",)
+    assert [judge.passing_known for judge in shown(passing, passing).judges] == [words, words]
+    assert [judge.passing_known for judge in shown(passing, failing).judges] == [(), ()]
+    last = date(2027, 3, 1)
+    first = next(quiet_lines(shown(failing), today=last))
+    assert first == "clean: 1 of 1 check known"
+    # With --runxfail nothing is accepted.
+    first = next(quiet_lines(accepting_nothing(shown(failing)), today=last))
+    assert first == "clean: 1 of 1 check fails: s jss_floor[0.9]"
+    # A file says nothing of a day.
+    text = markdown(shown(failing))
+    assert "**1 of 1 check fails, 1 of these declared known**" in text
+    assert "| **FAIL**, known |" in text
+    assert "known at 0.6 until 2027-03-01: slot bias, issue 212" in text
 
 
 # --- proposed -------------------------------------------------------------------------------------
@@ -361,6 +398,20 @@ def test_a_proposed_number_is_accepted_as_it_is(
 
 def proposal(path: Path, check: str, at: float | None, *, floor: bool = True) -> KnownProposal:
     return KnownProposal(str(path), "parity", check, check, at, floor, "do something else")
+
+
+def test_a_proposal_arrives_from_another_process(tmp_path: Path) -> None:
+    results = Results(proposals=(proposal(tmp_path, "jss_floor[0.9]", 0.7),))
+    assert results_of(results.text()) == results
+
+
+def test_a_test_is_named_with_the_arguments_to_add() -> None:
+    of_test = replace(proposal(Path("test_a.py::test_b"), "jss_floor[0.9]", 0.7), suite="")
+    *_, last = proposal_lines([of_test], DAY, BUILT_IN)
+    assert last == (
+        "# test_a.py::test_b, beside the bar of jss_floor[0.9]: "
+        'known="", at=0.7, until="2027-02-27"'
+    )
 
 
 def test_the_lines_of_a_proposal_are_those_of_a_suite_file(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.suites.suite import Suite
 
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
+_KNOWN: Final = pytest.StashKey[list[str]]()
 
 
 def checks_of(node: pytest.Item | Any) -> list[Check]:
@@ -134,7 +135,10 @@ def _suite(node: Any, check: Check) -> Suite:
 
 
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
-    """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass."""
+    """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass.
+
+    A failure that is known is noted, and ends the test when all of it is done.
+    """
     __tracebackhide__ = True
     from pytest_judgesense.plugin.declared_check import DeclaredCheck
 
@@ -145,7 +149,36 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     if run.family.only_saves(check):  # the test's own lines are what it is about
         run.measurements.shown(judge, suite)
         return
-    require_pass(item, run, DeclaredCheck(judge, suite, check), rivals)
+    with _going_on(item):
+        require_pass(item, run, DeclaredCheck(judge, suite, check), rivals)
+
+
+@contextmanager
+def _going_on(item: pytest.Item) -> Iterator[None]:
+    """Note the known failure that this block ends with, if any, for `ending_as_known`."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except pytest.xfail.Exception as accepted:
+        item.stash.setdefault(_KNOWN, []).append(str(accepted.msg))
+
+
+@contextmanager
+def ending_as_known(item: pytest.Item) -> Iterator[None]:
+    """End a test as an expected failure where known failures were noted, and nothing else is wrong.
+
+    At its end: what is known hides nothing of what is not.
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except BaseException:
+        item.stash[_KNOWN] = []  # it may be run once more
+        raise
+    reasons, item.stash[_KNOWN] = item.stash.get(_KNOWN, []), []
+    if reasons:
+        with ended_by_us(item):
+            pytest.xfail("; ".join(dict.fromkeys(reasons)))
 
 
 @contextmanager

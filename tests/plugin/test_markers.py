@@ -309,9 +309,9 @@ def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
     names = CHECK_MARKERS if absent_measures() else CHECKS
     assert set(told) == {f"@pytest.mark.{name}" for name in names}
     assert told["@pytest.mark.jss_floor"] == (
-        "@pytest.mark.jss_floor(bar, limit=, suite=, **condition): fail unless jss >= bar, for "
-        "each judge. jss: same verdict under two wordings of the prompt; name one, "
-        'suite="coherence".'
+        "@pytest.mark.jss_floor(bar, limit=, known=, at=, until=, suite=, **condition): fail "
+        "unless jss >= bar, for each judge. jss: same verdict under two wordings of the prompt; "
+        'name one, suite="coherence".'
     )
     assert "dark_current <= bar" in told["@pytest.mark.dark_current_ceiling"]
     assert "suite= is vacuum by default" in told["@pytest.mark.dark_current_ceiling"]

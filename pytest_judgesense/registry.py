@@ -19,7 +19,7 @@ from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, R
 from pytest_judgesense.judges.spec import Provider
 from pytest_judgesense.measures.bar import NO_DRIFT, NO_REGRESSION, CheckKind, gate_of
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
-from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
+from pytest_judgesense.measures.shared import AGREEMENT, place_of_label, place_on_scale, right
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.suites.suite import Kind, Suite
-    from pytest_judgesense.trial import Design, Judgment
+    from pytest_judgesense.trial import Design, Judgment, Trial
 
 # What a plugin needs to give measures and providers; what else stands here is of the package.
 __all__ = [
@@ -183,6 +183,7 @@ class Instrument:
         call_measure: the measure whose variance over single calls is used to plan a design.
         call_score: what a single call adds to it; ``None`` if the call does not count.
         score: from the design and a verdict to its place on the scale, from 0 to 1; NaN for none.
+        right_score: from the design and a trial to the place of its right answer, likewise.
         logged: what judgment logs hold of its replies beside a verdict.
         skills: functions by which the embedded judge replies to prompts of this kind.
         papers: published designs.
@@ -196,6 +197,7 @@ class Instrument:
     call_measure: str = AGREEMENT.name
     call_score: Callable[[Judgment], float | None] = right
     score: Callable[[Design, str], float] = place_on_scale
+    right_score: Callable[[Design, Trial], float] = place_of_label
     logged: Logged | None = None
     skills: tuple[Skill, ...] = ()
     papers: tuple[Paper, ...] = ()

@@ -73,6 +73,12 @@ def _rubric_files() -> tuple[Importer, ...]:
     return rubric.IMPORTERS
 
 
+def _score() -> RoomContents:
+    from pytest_judgesense.instruments.score import instrument as score
+
+    return RoomContents(score.INSTRUMENTS, score.REPORT)
+
+
 def _people() -> RoomContents:
     from pytest_judgesense.instruments.people import instrument as people
 
@@ -103,6 +109,7 @@ ROOMS: Final = (
     Room("temperature", ("temperature",), _temperature),
     Room("debate", ("debate",), _debate, _debate_files),
     Room("rubric", ("rubric",), _rubric, _rubric_files, reported_by=("paraphrase",)),
+    Room("score", ("score",), _score),
     Room("people", (), _people, joins=_labelled_by_people),
     Room("probe", ("probe",), _probe),
     Room("ablation", ("ablation",), _ablation),

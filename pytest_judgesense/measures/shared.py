@@ -13,7 +13,7 @@ from typing import Final
 from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 from pytest_judgesense.text.shown_change import ShownChange
-from pytest_judgesense.trial import Design, Judgment
+from pytest_judgesense.trial import Design, Judgment, Trial
 
 _POSITIONAL: Final = Evidence("pairs won by a slot")
 _of_pairs: Final = partial(Measure, unit="canonical pair")
@@ -183,6 +183,11 @@ def confounded(flags: Iterable[str]) -> bool:
 def right(judgment: Judgment) -> float | None:
     """1 for a verdict that equals the label, else 0; ``None`` without a label."""
     return None if judgment.correct is None else float(judgment.correct)
+
+
+def place_of_label(design: Design, trial: Trial) -> float:
+    """The place of the label among labels in order, from 0 to 1; NaN without one."""
+    return math.nan if trial.label is None else place_on_scale(design, trial.label)
 
 
 def place_on_scale(design: Design, verdict: str) -> float:

@@ -22,7 +22,7 @@ from pytest_judgesense.replies.text import (
     without_markup,
     without_thinking,
 )
-from pytest_judgesense.trial import Unparsed, Verdict
+from pytest_judgesense.trial import Unparsed, Verdict, score_text
 
 _Stated = TypeVar("_Stated")
 Read: TypeAlias = Callable[[str], ParseOutcome | None]
@@ -273,7 +273,8 @@ def _scalar(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
         return None
     if isinstance(value, int | float):
         # str() refuses integers of thousands of digits, and no label has that many.
-        return labels.read(repr(value)) if abs(value) < 1e9 else None
+        shown = repr if labels.score is None else score_text
+        return labels.read(shown(value)) if abs(value) < 1e9 else None
     if not isinstance(value, str) or (
         is_block_name(value) and value.casefold() not in labels.blocks
     ):

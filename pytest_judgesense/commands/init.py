@@ -19,6 +19,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.questions.init.by_criteria import kinds_that_begin
+from pytest_judgesense.questions.init.from_function import ANSWER_KINDS
 from pytest_judgesense.questions.init.question import InitQuestion
 from pytest_judgesense.questions.init.suite_file import FunctionOptions, LogOptions
 
@@ -37,9 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "the function that judges, such as myapp.judges:judge"
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=text)
     function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
-    text = "what it returns: the better of two, a label, a grade, or grades by criterion (default: "
-    text += "inferred from its parameters, the labels and --grades)"
-    kinds = ("pairwise", "labels", "score", *kinds_that_begin())
+    text = "what it returns: the better of two, a label, a grade (a whole number of up to twelve), "
+    text += (
+        "a score, or grades by criterion (default: inferred from its parameters, the labels and "
+    )
+    text += "--grades)"
+    kinds = (*ANSWER_KINDS, *kinds_that_begin())
     function.add_argument("--kind", choices=kinds, help=text)
     text = "the criteria by which it grades, each with the columns of people's grades, if any"
     listed: dict[str, Any] = {"action": "extend", "default": [], "type": by_criterion}

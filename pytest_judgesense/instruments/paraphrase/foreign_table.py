@@ -35,7 +35,7 @@ from pytest_judgesense.files.foreign_results import (
     without_common_value,
 )
 from pytest_judgesense.files.import_options import ImportOptions
-from pytest_judgesense.files.synonyms import candidates_among, column_of
+from pytest_judgesense.files.synonyms import candidates_among, column_of, no_and_yes
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,
@@ -48,6 +48,13 @@ from pytest_judgesense.instruments.paraphrase.judgment_reader import (
 )
 from pytest_judgesense.instruments.paraphrase.reshaping import Naming, joined, naming_of, unlisted
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
+from pytest_judgesense.suites.answer_kinds import (
+    InferredAnswers,
+    as_steps,
+    in_order,
+    inferred_answers,
+    is_whole,
+)
 from pytest_judgesense.suites.planning import trial_order
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
@@ -498,12 +505,14 @@ def _listed(words: Iterable[str]) -> str:
 
 def _read_as(suite: str, judgments: Iterable[Judgment]) -> str:
     """How verdicts that are no candidates were read, and how they are read otherwise."""
-    verdicts = sorted({str(judgment.verdict) for judgment in judgments} - {str(None)})
-    ordinal = bool(verdicts) and all(map(is_number, verdicts))
-    verdicts = sorted(verdicts, key=int) if ordinal else verdicts
+    judgments = [*judgments]
+    verdicts = in_order({judgment.verdict for judgment in judgments if judgment.verdict})
+    inferred = _inferred(_words(judgments))
+    meant = no_and_yes(verdicts) if is_whole(verdicts) else {}
+    named = (f"{word} ({meant[word][0]})" if word in meant else word for word in verdicts)
     return (
-        f"verdicts of suite {suite} are read as {'a scale' if ordinal else 'labels'}: "
-        f"{_listed(verdicts)}; --value WORD=A and --value WORD=B make candidates of them, "
+        f"verdicts of suite {suite} are read as {inferred.kind}: "
+        f"{_listed(named)}; --value WORD=A and --value WORD=B make candidates of them, "
         "--value WORD= takes out what states no verdict"
     )
 
@@ -649,8 +658,13 @@ def _design(judgments: Iterable[Judgment], answers: Sequence[str] = ()) -> Desig
     if verdicts <= {"A", "B"} and labels <= {"A", "B", "1", "2"} and answers in ((), SPACE.labels):
         return DESIGN
     words = verdicts | labels
-    ordinal = all(map(is_number, [*words, *answers]))
-    ordered = sorted(words, key=int) if ordinal else sorted(words)
-    if words <= {*answers}:
-        ordered = sorted(answers, key=int) if ordinal else list(answers)
-    return Design("paraphrase", tuple(ordered), ordinal, pairs="all")
+    inferred = _inferred(words, answers)
+    is_stated = words <= {*answers} and not inferred.are_grades
+    ordered = tuple(answers) if is_stated else inferred.labels
+    return Design("paraphrase", ordered, inferred.are_grades, pairs="all")
+
+
+def _inferred(words: Collection[str], answers: Sequence[str] = ()) -> InferredAnswers:
+    """The kind of answers that words are, which are among ``answers`` if the user names these."""
+    inferred = inferred_answers([*answers, *words], are_all=bool(answers))
+    return as_steps(words) if inferred.are_scores else inferred

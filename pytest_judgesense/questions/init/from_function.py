@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.errors import SuiteError, UsageError, listed, unknown_name
 from pytest_judgesense.files.opening import read_bytes, read_text
-from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of
+from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of, no_and_yes
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
 from pytest_judgesense.measures.shared import (
@@ -36,6 +36,13 @@ from pytest_judgesense.questions.init.suite_file import (
     suite_table,
     written_suite,
 )
+from pytest_judgesense.suites.answer_kinds import (
+    MOST_GRADES,
+    ContentKind,
+    answers_of,
+    inferred_answers,
+    is_whole,
+)
 from pytest_judgesense.suites.loading import form_of, load_suite
 from pytest_judgesense.suites.stimuli import (
     TO_TEXTS,
@@ -45,15 +52,17 @@ from pytest_judgesense.suites.stimuli import (
     rows_of,
     text_of,
 )
-from pytest_judgesense.trial import TIE, as_whole, is_number
+from pytest_judgesense.trial import TIE, as_whole
 
-AnswerKind: TypeAlias = Literal["pairwise", "labels", "score"]
+AnswerKind: TypeAlias = Literal["pairwise"] | ContentKind
+
+ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = ("pairwise", *get_args(ContentKind))
 
 # What a column may be besides the text of a parameter.
 _BESIDE: Final = ("label", "id", "cluster", "category")
 _OF_SUITES: Final = frozenset({TEMPLATE, TEMPLATE_ID, MESSAGES})
 _PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
-_MOST_LABELS: Final = 12
+_MOST_LABELS: Final = MOST_GRADES
 _LONGEST_SHOWN: Final = 80
 
 
@@ -178,16 +187,14 @@ def connected(function: Callable[..., Any], items: Items, options: FunctionOptio
     by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
     meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
     sides = candidates_among(column_by_parameter)
-    grades = labels or meanings
-    # 0 and 1 are no and yes.
-    is_scale = grades and {*grades} != {"0", "1"} and all(map(is_number, grades))
-    inferred: AnswerKind = "pairwise" if sides else "score" if is_scale else "labels"
+    of_words = inferred_answers(labels or meanings, are_all=bool(labels)).kind
+    inferred: AnswerKind = "pairwise" if sides else of_words
     kind = _answer_kind(options.kind) or inferred
     if kind == "pairwise":
         connection = _of_pairs(items, column_by_parameter, sides, label, options)
     else:
-        answers = labels or labels_of(meanings, ordinal=kind == "score")
-        connection = _of_contents(column_by_parameter, kind, label, answers, options)
+        words = labels or answers_of(meanings, "labels" if kind == "score" else kind)
+        connection = _of_contents(column_by_parameter, kind, label, words, options)
     if column := id_column(items, {*connection.columns.values(), *beside.values()}):
         beside["id"] = column
     columns = {**connection.columns, **beside}
@@ -223,19 +230,9 @@ def _answer_kind(name: str | None) -> AnswerKind | None:
     Raises:
         UsageError: there is none.
     """
-    kinds: tuple[AnswerKind, ...] = get_args(AnswerKind)
-    if name is not None and name not in kinds:
-        raise unknown_name("kind of answers", name, kinds)
-    return next((kind for kind in kinds if kind == name), None)
-
-
-def labels_of(words: Sequence[str], *, ordinal: bool) -> list[str]:
-    """The different words in order; of a scale all numbers from the least to the greatest."""
-    if ordinal and words and all(map(is_number, words)):
-        least, most = min(map(int, words)), max(map(int, words))
-        if most - least <= 100:
-            return [str(grade) for grade in range(least, most + 1)]
-    return sorted({word.casefold(): word for word in reversed(words)}.values())
+    if name is not None and name not in ANSWER_KINDS:
+        raise unknown_name("kind of answers", name, ANSWER_KINDS)
+    return next((kind for kind in ANSWER_KINDS if kind == name), None)
 
 
 def command_of(options: FunctionOptions) -> str:
@@ -391,7 +388,7 @@ def _of_pairs(
 
 def _of_contents(
     column_by_parameter: Mapping[str, str],
-    kind: AnswerKind,
+    kind: ContentKind,
     label: str | None,
     answers: Sequence[str],
     options: FunctionOptions,
@@ -404,7 +401,16 @@ def _of_contents(
             "column and in what the function returns",
             remedy=f"name them: {command_of(options)} --labels YES,NO; or --map label=COLUMN",
         )
-    return Connection(kind, {}, column_by_parameter, {}, answers, list(column_by_parameter))
+    if kind == "grades" and not is_whole(answers):
+        raise UsageError(
+            "--kind grades is about whole numbers",
+            found=listed(answers),
+            expected="grades such as 1,2,3,4,5",
+            remedy="leave --kind out, or name the grades: --labels 1,2,3,4,5",
+        )
+    names = no_and_yes(answers) if kind == "labels" else {}
+    fields = list(column_by_parameter)
+    return Connection(kind, {}, column_by_parameter, {}, answers, fields, names)
 
 
 def _counted(connection: Connection, items: Items, options: FunctionOptions) -> Connection:
@@ -443,22 +449,26 @@ def recognised(connection: Connection) -> Iterator[str]:
         return
     # The two contents of a pair by the names of their parameters.
     names = connection.names
-    sides = {"1": names["A"][0], "2": names["B"][0]} if names else {}
+    of_pairs = connection.kind == "pairwise"
+    sides = {"1": names["A"][0], "2": names["B"][0]} if of_pairs else {}
     counted = (f"{sides.get(label, label)} {n}" for label, n in connection.counts.items())
     yield f"labels are in column {connection.label}: {', '.join(counted) or 'none'}"
-    if connection.kind == "score":
+    if connection.kind == "grades":
         scale = f"{connection.labels[0]} to {connection.labels[-1]}"
         yield f"answers are whole numbers from {scale}; --labels names others"
+    for answer, named in names.items() if not of_pairs else ():
+        yield f"{answer} is also what the function calls {', '.join(named)}"
 
 
 def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
     """The suite file as a table."""
     space: dict[str, Any] = {"labels": list(connection.labels)}
     if connection.kind == "pairwise":
-        names = {label: list(names) for label, names in connection.names.items()}
-        space |= {"pairwise": True, "tie": True, "names": names}
-    if connection.kind == "score":
+        space |= {"pairwise": True, "tie": True}
+    if connection.kind == "grades":
         space |= {"ordinal": True}
+    if connection.names:
+        space["names"] = {label: list(names) for label, names in connection.names.items()}
     stimuli: dict[str, Any] = {"file": file}
     # JSON Lines are read as a user's own if the suite file names columns.
     own = file.endswith(".jsonl") and {name: name for name in connection.fields}

@@ -28,7 +28,7 @@ from pytest_judgesense.files.candidate_texts import (
     naming_of_texts,
 )
 from pytest_judgesense.files.foreign_results import messages_of, slug
-from pytest_judgesense.files.synonyms import column_of
+from pytest_judgesense.files.synonyms import column_of, no_and_yes
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
@@ -36,7 +36,6 @@ from pytest_judgesense.measures.shared import (
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
 )
-from pytest_judgesense.questions.init.from_function import labels_of
 from pytest_judgesense.questions.init.suite_file import (
     asked_words,
     compared_words,
@@ -44,6 +43,13 @@ from pytest_judgesense.questions.init.suite_file import (
     written_suite,
 )
 from pytest_judgesense.report.log import read_placed_log
+from pytest_judgesense.suites.answer_kinds import (
+    ContentKind,
+    InferredAnswers,
+    answers_of,
+    inferred_answers,
+    is_whole,
+)
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.loading import form_of
 from pytest_judgesense.suites.prompt_template import placeholders
@@ -177,12 +183,15 @@ def frozen_suites(
             notes.append(f"{len(drawn)} of {len(outputs)} outputs drawn by seed {seed}")
         verdicts = {line.judgment.verdict for line in lines}
         words = {word for word in verdicts | {output.label for output in outputs} if word}
+        answers = _answers(log, name, design, words - {TIE, ABSTAIN}, labels)
         space = DecisionSpace(
-            _labels(log, name, design, words - {TIE, ABSTAIN}, labels),
-            ordinal=design.ordinal,
+            answers.labels,
+            ordinal=answers.are_grades,
             pairwise=design.pairwise,
             tie=TIE in words,
             abstain=ABSTAIN in words,
+            # Numbers that say no and yes may be said in words.
+            names=no_and_yes(answers.labels) if is_whole(answers.labels) else {},
         )
         judges = tuple(dict.fromkeys(judgment.judge for judgment in judgments))
         suite = FrozenSuite(slug(name), space, drawn, judges, tuple(notes))
@@ -354,23 +363,29 @@ def _drawn(outputs: Sequence[JudgedOutput], sample: int | None, seed: int) -> li
     return [outputs[place] for place in sorted(chain.from_iterable(drawn))]
 
 
-def _labels(
+def _answers(
     log: Path, name: str, design: Design, words: set[str], stated: Sequence[str]
-) -> tuple[str, ...]:
+) -> InferredAnswers:
+    """What kind of answers a suite permits, and which: the stated ones, and those of the log."""
     if design.pairwise:
-        return ("A", "B")
+        return InferredAnswers("labels", ("A", "B"))
     labels = list(stated or design.labels)
     labels += sorted(words - {*labels})
-    if design.ordinal and not stated:
-        labels = labels_of(labels, ordinal=True)
-    if not 2 <= len(labels) <= _MOST_LABELS:
+    answers = inferred_answers(labels, are_all=bool(stated) or design.ordinal)
+    if design.labels and not stated:
+        of_design: ContentKind = "grades" if design.ordinal else "labels"
+        # Two labels are no scale, whoever has called them so.
+        answers = answers._replace(kind=of_design if len(labels) > 2 else answers.kind)
+    fills = answers.are_grades and not stated
+    answers = answers._replace(labels=answers_of(labels, "grades") if fills else tuple(labels))
+    if not 2 <= len(answers.labels) <= _MOST_LABELS:
         raise UsageError(
             f"the possible answers of the judge of suite {name} are not known",
-            found=f"{listed(labels) or 'no verdict'} in {log}",
+            found=f"{listed(answers.labels) or 'no verdict'} in {log}",
             expected=f"2 to {_MOST_LABELS} labels",
             remedy="name them: --labels YES,NO",
         )
-    return tuple(labels)
+    return answers
 
 
 def _with_template(suite: FrozenSuite, template: str) -> FrozenSuite:
@@ -434,9 +449,11 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
         LogError, SuiteError: no suite can be made of the log.
     """
     space, flags = suite.space, ("ordinal", "pairwise", "tie", "abstain")
-    answers = {"labels": list(space.labels)} | {
+    answers: dict[str, Any] = {"labels": list(space.labels)} | {
         flag: True for flag in flags if getattr(space, flag)
     }
+    if space.names:
+        answers["names"] = {label: list(names) for label, names in space.names.items()}
     wordings = {"t1": suite.template}
     for name, more in _WORDINGS:
         wordings[name] = more.format("\0").replace("\0", suite.template.strip("\n"))

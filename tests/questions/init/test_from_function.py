@@ -466,7 +466,7 @@ def test_no_and_yes_as_numbers_are_labels_and_a_bool_is_one_of_them(tmp_path: Pa
         (("yes=PASS", "no=FAIL"), ("FAIL", "PASS"), False),
         (("yes=PASS",), ("PASS", "no"), False),
         (("YES=PASS", "No=FAIL"), ("FAIL", "PASS"), False),
-        (("yes=4", "no=2"), ("2", "3", "4"), True),
+        (("yes=4", "no=2"), ("2", "4"), False),  # two values are no scale
     ],
 )
 def test_the_labels_are_what_the_values_of_the_column_mean(
@@ -511,10 +511,10 @@ def test_a_callable_without_module_or_function_is_one_usage_error(
 def test_grades_between_the_steps_of_a_scale_are_one_usage_error(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def judge(text): return 0.2\n")
     write_csv(tmp_path / "x.csv", [{"text": f"t{n}", "label": str(n / 5)} for n in range(6)])
-    given = ("init", "--callable", "own:judge", "--items", "x.csv", "--kind", "score")
+    given = ("init", "--callable", "own:judge", "--items", "x.csv", "--kind", "grades")
     done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2
-    assert "an ordinal space has whole numbers" in done.stdout
+    assert "--kind grades is about whole numbers" in done.stdout
     assert "0.2" in done.stdout
 
 

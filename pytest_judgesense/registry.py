@@ -116,12 +116,15 @@ class Importer(NamedTuple):
         written: from cells, and suites that hold their items, to such files, if ``judgesense report
             --export`` writes them.
         option: where it is given, this one reads in place of that of another kind with this name.
+        plain: whether nothing in its files says what a number means, so that the numbers decide
+            whether they are labels, grades or scores.
     """
 
     name: str
     read: Callable[[ImportOptions], Imported | ImportedSuite]
     written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
     option: str = ""
+    plain: bool = False
 
 
 class FirstCheck(NamedTuple):
@@ -136,6 +139,7 @@ class FirstCheck(NamedTuple):
             compared.
         labelled: whether it needs grades of people.
         criteria: how many criteria it needs.
+        at_mark: whether it needs a pass mark.
     """
 
     measure: Measure
@@ -145,6 +149,7 @@ class FirstCheck(NamedTuple):
     margin: float | None = None
     labelled: bool = False
     criteria: int = 1
+    at_mark: bool = False
 
 
 class FirstSuite(NamedTuple):
@@ -189,6 +194,7 @@ class Instrument:
         papers: published designs.
         leave_out: how parts of a prompt are left out; ``None`` where it does not.
         first_suite: how ``judgesense init`` begins a suite; ``None`` if it does not.
+        first_scores: checks of a first suite of scores; empty for other kinds.
     """
 
     form: Kind
@@ -203,6 +209,7 @@ class Instrument:
     papers: tuple[Paper, ...] = ()
     leave_out: LeaveOut | None = None
     first_suite: FirstSuite | None = None
+    first_scores: tuple[FirstCheck, ...] = ()
 
     @property
     def name(self) -> str:
@@ -408,6 +415,16 @@ class Registry:
     def logged(self) -> tuple[Logged, ...]:
         """What lines of judgment logs hold beside verdicts."""
         return tuple(kind.logged for kind in self.kinds.values() if kind.logged is not None)
+
+    @property
+    def scoring(self) -> Instrument | None:
+        """What measures suites of scores."""
+        return next((kind for kind in self.kinds.values() if kind.form.scored), None)
+
+    @property
+    def grading(self) -> Instrument | None:
+        """What measures suites of grades."""
+        return next((kind for kind in self.kinds.values() if kind.first_suite is not None), None)
 
     @property
     def leave_out(self) -> LeaveOut | None:

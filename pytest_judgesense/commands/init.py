@@ -55,8 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     function.add_argument("--map", metavar="PARAMETER=COLUMN", help=text, **pair)
     text = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
     function.add_argument("--value", metavar="FOUND=LABEL", help=text, **pair)
-    text = "the possible answers, if no column or log holds them, such as YES,NO"
+    text = "the possible answers, if no column or log holds them, such as YES,NO; of a score both "
+    text += "ends"
     function.add_argument("--labels", metavar="A,B,...", help=text)
+    text = "the score from which a text passes"
+    function.add_argument("--pass-mark", metavar="SCORE", help=text)
     frozen = parser.add_argument_group("outputs of a log that were judged before")
     text = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
     frozen.add_argument("--from-log", help=text, dest="log", metavar="LOG", type=Path)
@@ -101,6 +104,7 @@ def function_options(options: argparse.Namespace) -> FunctionOptions:
         map=tuple(options.map),
         value=tuple(options.value),
         labels=_labels(options.labels),
+        pass_mark=options.pass_mark,
         folder=options.folder,
     )
 
@@ -125,7 +129,7 @@ def _labels(text: str | None) -> tuple[str, ...]:
 def _refuse_stray(options: argparse.Namespace) -> None:
     """Refuse options of one way to begin that are given with another, where they say nothing."""
     of_function = {"--kind": options.kind, "--map": options.map, "--value": options.value}
-    of_function["--grades"] = options.grades
+    of_function |= {"--grades": options.grades, "--pass-mark": options.pass_mark}
     frozen = {"--sample": options.sample, "--template": options.template, "--names": options.names}
     ways = [
         ("--callable", options.function, of_function),

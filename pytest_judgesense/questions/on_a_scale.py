@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
+from typing import Any
 
 from pytest_judgesense.estimate import Clustered, compact
 from pytest_judgesense.measures.cell import Cell
@@ -122,6 +123,17 @@ class MeanShift:
         if self.interval is None:
             return ""
         return f"[{_signed(self.interval.lower)}, {_signed(self.interval.upper)}]"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values, unrounded."""
+        ends = self.interval
+        return {
+            "first": self.first,
+            "second": self.second,
+            "value": self.value,
+            "interval": [ends.lower, ends.upper] if ends else None,
+            "items": self.items,
+        }
 
     @property
     def sentence(self) -> str:

@@ -267,6 +267,8 @@ def _words_of(key: str) -> list[str]:
 
 def _scalar(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
     if isinstance(value, bool):  # so are those that Python functions return
+        if labels.score is not None:
+            return None  # what is true or false has no score
         if labels.numbers.keys() == {0.0, 1.0}:
             return Verdict(labels.numbers[float(value)])
         for word in ("true", "yes", "pass") if value else ("false", "no", "fail"):

@@ -17,6 +17,7 @@ from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.log import read_log, read_placed_log
+from pytest_judgesense.report.number_designs import of_numbers
 from pytest_judgesense.stats.inputs import joint_codes
 from pytest_judgesense.suites.answer_kinds import InferredAnswers, as_steps, inferred_answers
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
@@ -70,7 +71,10 @@ def cells_of_logs(
     cells = []
     for (judge, suite), of_suite in judgments.items():
         of_cell = tuple(of_suite.values())
-        design = designs[judge, suite] or _design(of_cell, registry)
+        design = designs[judge, suite]
+        if design is None:
+            design = _design(of_cell, registry)
+            of_cell, design = _with_numbers(of_cell, design, registry)
         _refuse_unlike(suite, design, of_cell)
         measures = registry.measures_on(design.kind, suite)
         cell = Cell(judge, suite, design, of_cell, seed, measures)
@@ -120,7 +124,8 @@ def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) ->
     labels = {judgment.trial.label for judgment in judgments} - _NO_LABELS
     labels_of_design = {"1", "2"} if design.pairwise else {*design.labels}
     if (
-        verdicts
+        design.score is None
+        and verdicts
         and labels
         and verdicts.isdisjoint(labels)
         and not (verdicts | labels) <= labels_of_design
@@ -153,6 +158,14 @@ def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:
         pairs="all",
         others=True,
     )
+
+
+def _with_numbers(
+    judgments: tuple[Judgment, ...], design: Design, registry: Registry
+) -> tuple[tuple[Judgment, ...], Design]:
+    """The judgments and the design of a log without one, where plain numbers are its verdicts."""
+    numbered = of_numbers(judgments, design, registry)
+    return (judgments, design) if numbered is None else (tuple(numbered[0]), numbered[1])
 
 
 def datasheet_of_cells(

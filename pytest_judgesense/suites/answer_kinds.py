@@ -22,6 +22,8 @@ from pytest_judgesense.trial import as_whole
 
 ContentKind: TypeAlias = Literal["labels", "grades", "score"]
 
+SCORE: Final[ContentKind] = "score"
+"""Numbers with decimals, or of more levels than grades have."""
 MOST_GRADES: Final = 12
 """Levels of a scale; more of them are a score."""
 _LONGEST_FILLED: Final = 101
@@ -51,7 +53,7 @@ class InferredAnswers(NamedTuple):
     @property
     def are_scores(self) -> bool:
         """Whether they are numbers that no list of labels holds."""
-        return self.kind == "score"
+        return self.kind == SCORE
 
 
 def inferred_answers(words: Iterable[str], *, are_all: bool = False) -> InferredAnswers:

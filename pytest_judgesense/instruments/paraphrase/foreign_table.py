@@ -56,7 +56,7 @@ from pytest_judgesense.suites.answer_kinds import (
     is_whole,
 )
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.space import DecisionSpace, number_of
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -507,12 +507,16 @@ def _read_as(suite: str, judgments: Iterable[Judgment]) -> str:
     """How verdicts that are no candidates were read, and how they are read otherwise."""
     judgments = [*judgments]
     verdicts = in_order({judgment.verdict for judgment in judgments if judgment.verdict})
-    inferred = _inferred(_words(judgments))
+    inferred = inferred_answers(_words(judgments))
     meant = no_and_yes(verdicts) if is_whole(verdicts) else {}
     named = (f"{word} ({meant[word][0]})" if word in meant else word for word in verdicts)
+    shown = _listed(named)
+    if inferred.are_scores:
+        ends = sorted(verdicts, key=lambda word: number_of(word) or 0.0)
+        shown = f"{ends[0]} to {ends[-1]}"
     return (
         f"verdicts of suite {suite} are read as {inferred.kind}: "
-        f"{_listed(named)}; --value WORD=A and --value WORD=B make candidates of them, "
+        f"{shown}; --value WORD=A and --value WORD=B make candidates of them, "
         "--value WORD= takes out what states no verdict"
     )
 
@@ -563,6 +567,9 @@ def _not_comparable(
     comparable = vouched or not verdicts.isdisjoint(labels)
     if not verdicts or not labels or (comparable and not swapped):
         return
+    answers = inferred_answers(verdicts | labels)
+    if not swapped and (answers.are_grades or answers.are_scores):
+        return  # how far numbers lie apart is told without a common one
     unclear = sorted(labels - {"A", "B", "1", "2"} if slots else labels)[:_MOST_SHOWN]
     renamed = [f"{word}=VERDICT" for word in unclear]
     if slots:

@@ -14,7 +14,7 @@ from pytest_judgesense.instruments.score import estimators, measures, tables
 from pytest_judgesense.instruments.score.stimuli import SCORE, SUITE
 from pytest_judgesense.measures.definition import taken_by
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
-from pytest_judgesense.registry import Instrument
+from pytest_judgesense.registry import FirstCheck, Instrument
 
 INSTRUMENTS: Final = (
     Instrument(
@@ -37,6 +37,38 @@ INSTRUMENTS: Final = (
         call_score=lambda _: None,
         score=estimators.share_of_range,
         right_score=estimators.label_of_range,
+        first_scores=(
+            FirstCheck(
+                measures.SCORE_ERROR,
+                "distance from the label, as a share of the range",
+                bar=0.15,
+                limit=0.25,
+                margin=0.05,
+                labelled=True,
+            ),
+            FirstCheck(
+                measures.SCORE_CORRELATION,
+                "scores in the order of the labels: 0 is no relation, 1 the same order",
+                bar=0.5,
+                limit=0.2,
+                labelled=True,
+            ),
+            FirstCheck(
+                measures.MARK_AGREEMENT,
+                "score and label on one side of the pass mark",
+                bar=0.8,
+                limit=0.7,
+                labelled=True,
+                at_mark=True,
+            ),
+            FirstCheck(
+                measures.REPEAT_DISTANCE,
+                "how far asking again moves the score, as a share of the range",
+                bar=0.1,
+                limit=0.2,
+                margin=0.05,
+            ),
+        ),
     ),
 )
 REPORT: Final = Report(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.errors import SuiteError, UsageError, listed, unknown_name
@@ -38,6 +38,7 @@ from pytest_judgesense.questions.init.suite_file import (
 )
 from pytest_judgesense.suites.answer_kinds import (
     MOST_GRADES,
+    SCORE,
     ContentKind,
     answers_of,
     inferred_answers,
@@ -164,6 +165,58 @@ def items_of(path: Path) -> Items:
     return Items(path, rows)
 
 
+class Columns(NamedTuple):
+    """What the columns of a file are to a function.
+
+    Attributes:
+        by_parameter: the column of each parameter.
+        beside: the columns of what an item has besides, by field.
+        label: the column of the labels; ``None`` without one.
+        meanings: the labels, as often as they stand there.
+        sides: the parameters of two answers, where it takes two.
+        kind: of the answers of the function.
+    """
+
+    by_parameter: Mapping[str, str]
+    beside: Mapping[str, str]
+    label: str | None
+    meanings: Sequence[str]
+    sides: tuple[str, str] | None
+    kind: AnswerKind
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the function returns numbers that no list of labels holds."""
+        return self.kind == SCORE
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], items: Items, options: FunctionOptions) -> Columns:
+        """Those of ``items``, with what the user says about both.
+
+        Raises:
+            UsageError: a parameter has no column, or a column is none of what is said of it.
+        """
+        column_by_parameter = columns_taken(function, items, options)
+        refuse_gaps(items, column_by_parameter)
+        beside = {name: column for name, column in options.map if name not in column_by_parameter}
+        used = {*column_by_parameter.values(), *beside.values()}
+        free = [column for column in items.columns if column not in used]
+        label = beside.get("label") or column_of("label", free)
+        if label:
+            beside["label"] = label
+        refuse_compound(items, [*column_by_parameter.values(), *beside.values()])
+        labels, values = options.labels, dict(options.value)
+        _refuse_labels(labels)
+        _refuse_values(items, label, values, options)
+        by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
+        meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
+        sides = candidates_among(column_by_parameter)
+        of_words = inferred_answers(labels or meanings, are_all=bool(labels)).kind
+        inferred: AnswerKind = "pairwise" if sides else of_words
+        kind = _answer_kind(options.kind) or inferred
+        return cls(column_by_parameter, beside, label, meanings, sides, kind)
+
+
 def connected(function: Callable[..., Any], items: Items, options: FunctionOptions) -> Connection:
     """How ``function`` and ``items`` belong together, with what the user says about both.
 
@@ -171,38 +224,34 @@ def connected(function: Callable[..., Any], items: Items, options: FunctionOptio
         UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
             both sides and the command that helps.
     """
-    column_by_parameter = columns_taken(function, items, options)
-    refuse_gaps(items, column_by_parameter)
-    beside = {name: column for name, column in options.map if name not in column_by_parameter}
-    used = {*column_by_parameter.values(), *beside.values()}
-    free = [column for column in items.columns if column not in used]
-    label = beside.get("label") or column_of("label", free)
-    if label:
-        beside["label"] = label
-    refuse_compound(items, [*column_by_parameter.values(), *beside.values()])
-    labels = options.labels
-    _refuse_labels(labels)
-    values = dict(options.value)
-    _refuse_values(items, label, values, options)
-    by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
-    meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
-    sides = candidates_among(column_by_parameter)
-    of_words = inferred_answers(labels or meanings, are_all=bool(labels)).kind
-    inferred: AnswerKind = "pairwise" if sides else of_words
-    kind = _answer_kind(options.kind) or inferred
+    return by_columns(Columns.of(function, items, options), items, options)
+
+
+def by_columns(columns: Columns, items: Items, options: FunctionOptions) -> Connection:
+    """The same, once it is known what the columns are.
+
+    Raises:
+        UsageError: labels are not known, or items are wrong.
+    """
+    by_parameter, label, kind = columns.by_parameter, columns.label, columns.kind
+    beside, values = dict(columns.beside), dict(options.value)
     if kind == "pairwise":
-        connection = _of_pairs(items, column_by_parameter, sides, label, options)
+        connection = _of_pairs(items, by_parameter, columns.sides, label, options)
     else:
-        words = labels or answers_of(meanings, "labels" if kind == "score" else kind)
-        connection = _of_contents(column_by_parameter, kind, label, words, options)
+        content: ContentKind = "labels" if columns.is_score else kind
+        words = options.labels or answers_of(columns.meanings, content)
+        connection = _of_contents(by_parameter, kind, label, words, options)
     if column := id_column(items, {*connection.columns.values(), *beside.values()}):
         beside["id"] = column
-    columns = {**connection.columns, **beside}
-    renamed = {name: column for name, column in columns.items() if name != column}
-    values = {**connection.values, **values}
-    return _counted(
-        replace(connection, columns=renamed, values=values, label=label), items, options
+    of_fields = {**connection.columns, **beside}
+    renamed = {name: column for name, column in of_fields.items() if name != column}
+    connection = replace(
+        connection, columns=renamed, values={**connection.values, **values}, label=label
     )
+    counts, sizes = counted_items(
+        table_of(connection, "items", items.file.name), connection.fields, items, options
+    )
+    return replace(connection, counts=dict(sorted(counts.items())), sizes=sizes)
 
 
 def id_column(items: Items, used: Collection[str]) -> str | None:
@@ -240,6 +289,7 @@ def command_of(options: FunctionOptions) -> str:
     words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
     words += ["--kind", options.kind] if options.kind else []
     words += ["--labels", ",".join(options.labels)] if options.labels else []
+    words += ["--pass-mark", options.pass_mark] if options.pass_mark else []
     grades = (f"{name}={of}" if of else name for name, of in options.grades)
     words += ["--grades", ",".join(grades)] if options.grades else []
     for option, pairs in (("--map", options.map), ("--value", options.value)):
@@ -413,13 +463,20 @@ def _of_contents(
     return Connection(kind, {}, column_by_parameter, {}, answers, fields, names)
 
 
-def _counted(connection: Connection, items: Items, options: FunctionOptions) -> Connection:
-    """``connection`` with the count of each label, once every item has been read."""
-    table = table_of(connection, "items", items.file.name)
+def counted_items(
+    table: Mapping[str, Any], fields: Sequence[str], items: Items, options: FunctionOptions
+) -> tuple[Counter[str], tuple[int, ...]]:
+    """How many items have each label, and the items of each cluster, once every item is read.
+
+    Args:
+        table: the suite file as a table.
+        fields: those that the function takes.
+        items: the file of the items.
+        options: what the user says, for a remedy.
+    """
     try:
         form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
-        taken = frozenset(connection.fields)
-        stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=taken)
+        stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=frozenset(fields))
         read = BUILT_IN.forms[form.kind].read(stimuli)
     except SuiteError as error:
         remedy = error.remedy
@@ -428,8 +485,7 @@ def _counted(connection: Connection, items: Items, options: FunctionOptions) -> 
             remedy += f"{command_of(options)} --value FOUND=LABEL"
         raise as_usage(error, remedy) from error
     counts = Counter(item.label for item in read if item.label is not None)
-    sizes = tuple(Counter(item.cluster for item in read).values())
-    return replace(connection, counts=dict(sorted(counts.items())), sizes=sizes)
+    return counts, tuple(Counter(item.cluster for item in read).values())
 
 
 def as_usage(error: SuiteError, remedy: str) -> UsageError:

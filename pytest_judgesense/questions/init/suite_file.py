@@ -34,6 +34,7 @@ class FunctionOptions:
         map: by parameter, or by what else an item has, its column.
         value: by a value of the label's column the label that it means.
         labels: the possible answers, where no column holds them.
+        pass_mark: the score from which a text passes, as it is written; ``None`` for none.
         folder: of the project, named in commands that a remedy shows.
     """
 
@@ -44,6 +45,7 @@ class FunctionOptions:
     map: Assignments = ()
     value: Assignments = ()
     labels: tuple[str, ...] = ()
+    pass_mark: str | None = None
     folder: Path = Path()
 
 

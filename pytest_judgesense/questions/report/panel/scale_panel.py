@@ -267,15 +267,7 @@ def to_plain(panel: ScalePanel, schema: str) -> dict[str, Any]:
         "left_out": panel.left_out,
         "labels": {"items": int(np.isfinite(panel.labels).sum())},
         "effective_votes": _plain_votes(panel),
-        "shifts": [
-            {
-                "first": shift.first,
-                "second": shift.second,
-                "value": shift.value,
-                "interval": shift.interval and [shift.interval.lower, shift.interval.upper],
-            }
-            for shift in panel.shifts
-        ],
+        "shifts": [shift.to_dict() for shift in panel.shifts],
         "notices": [*sentences(panel)],
         "tables": {
             table.name: [dict(zip(table.columns, row, strict=True)) for row in table.rows]

@@ -140,6 +140,7 @@ class FirstCheck(NamedTuple):
         labelled: whether it needs grades of people.
         criteria: how many criteria it needs.
         at_mark: whether it needs a pass mark.
+        wordings: whether it needs several wordings.
     """
 
     measure: Measure
@@ -150,6 +151,7 @@ class FirstCheck(NamedTuple):
     labelled: bool = False
     criteria: int = 1
     at_mark: bool = False
+    wordings: bool = False
 
 
 class FirstSuite(NamedTuple):

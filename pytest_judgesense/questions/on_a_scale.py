@@ -28,7 +28,7 @@ def is_on_scale(design: Design) -> bool:
 
 
 @dataclass(frozen=True)
-class Scale:
+class NumberScale:
     """The numbers of a suite.
 
     Attributes:
@@ -44,7 +44,7 @@ class Scale:
     words: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, design: Design) -> Scale:
+    def of(cls, design: Design) -> NumberScale:
         """That of the verdicts of a design, which are on one."""
         if design.score is not None:
             return cls(*design.score, is_score=True)
@@ -72,14 +72,14 @@ class Scale:
         return self.low + share * (self.high - self.low)
 
 
-def common_scale(designs: Sequence[Design]) -> Scale | None:
+def common_scale(designs: Sequence[Design]) -> NumberScale | None:
     """The scale of all of these; ``None`` if their numbers mean different things.
 
     Whole grades are the same numbers, whichever of them a log happens to hold.
     """
     if not all(map(is_on_scale, designs)):
         return None
-    scales = [Scale.of(design) for design in designs]
+    scales = [NumberScale.of(design) for design in designs]
     if len({*scales}) > 1 and any(scale.is_score or scale.words for scale in scales):
         return None
     low, high = min(scale.low for scale in scales), max(scale.high for scale in scales)
@@ -115,7 +115,7 @@ class MeanShift:
     value: float
     items: int
     interval: Clustered | None
-    scale: Scale
+    scale: NumberScale
 
     @property
     def ends(self) -> str:
@@ -181,12 +181,12 @@ def _labels(cell: Cell, registry: Registry) -> dict[str, float]:
 
 
 def _numbers(design: Design, places: Iterable[tuple[str, float]]) -> dict[str, float]:
-    scale = Scale.of(design)
+    scale = NumberScale.of(design)
     return {trial: scale.number(place) for trial, place in places if not math.isnan(place)}
 
 
 def mean_shifts(
-    judges: Sequence[str], items: Sequence[NumberedItem], scale: Scale
+    judges: Sequence[str], items: Sequence[NumberedItem], scale: NumberScale
 ) -> Iterator[MeanShift]:
     """How far every two judges lie apart in the mean; none without items."""
     clusters = [item.cluster for item in items]

@@ -62,6 +62,13 @@ INSTRUMENTS: Final = (
                 at_mark=True,
             ),
             FirstCheck(
+                measures.WORDING_DISTANCE,
+                "how far another wording moves the score, as a share of the range",
+                bar=0.1,
+                limit=0.2,
+                wordings=True,
+            ),
+            FirstCheck(
                 measures.REPEAT_DISTANCE,
                 "how far asking again moves the score, as a share of the range",
                 bar=0.1,

@@ -78,12 +78,8 @@ class ScoreConnection:
     @property
     def checks(self) -> list[FirstCheck]:
         """Those that the labels and the mark allow."""
-        return [
-            check
-            for check in self.instrument.first_scores
-            if (self.numbers or not check.labelled)
-            and (self.pass_mark is not None or not check.at_mark)
-        ]
+        labelled, marked = bool(self.numbers), self.pass_mark is not None
+        return first_checks(self.instrument, labelled=labelled, marked=marked)
 
     def recognised(self) -> Iterator[str]:
         """What was connected, in lines, before any cost."""
@@ -104,10 +100,7 @@ class ScoreConnection:
 
     def table(self, name: str, file: str) -> dict[str, Any]:
         """The suite file as a table."""
-        low, high = self.ends
-        space: dict[str, Any] = {"score": {"low": _plain(low), "high": _plain(high)}}
-        if self.pass_mark is not None:
-            space["pass_mark"] = _plain(self.pass_mark)
+        space = space_table(self.ends, self.pass_mark)
         # JSON Lines are read as a user's own if the suite file names columns.
         own = file.endswith(".jsonl") and {name: name for name in self.fields}
         columns = {"columns": dict(self.columns or own or {})} if self.columns or own else {}
@@ -152,6 +145,26 @@ class ScoreConnection:
             f"\n# With pass_mark = {middle} texts pass from {middle} on, and [checks] may have\n"
             f"# {'; '.join(lines)}."
         )
+
+
+def first_checks(
+    instrument: Instrument, *, labelled: bool, marked: bool, wordings: bool = False
+) -> list[FirstCheck]:
+    """The checks of a first suite: those that labels, a pass mark and wordings allow."""
+    return [
+        check
+        for check in instrument.first_scores
+        if (labelled or not check.labelled)
+        and (marked or not check.at_mark)
+        and (wordings or not check.wordings)
+    ]
+
+
+def space_table(ends: ScoreRange, pass_mark: float | None) -> dict[str, Any]:
+    """``[space]`` of a suite of scores."""
+    low, high = ends
+    mark = {} if pass_mark is None else {"pass_mark": _plain(pass_mark)}
+    return {"score": {"low": _plain(low), "high": _plain(high)}, **mark}
 
 
 def _plain(number: float) -> int | float:

@@ -22,7 +22,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.on_a_scale import (
     MeanShift,
     NumberedItem,
-    Scale,
+    NumberScale,
     common_scale,
     is_on_scale,
     mean_shifts,
@@ -53,7 +53,7 @@ class ScalePanel:
     suite: str
     judges: tuple[str, ...]
     items: tuple[NumberedItem, ...]
-    scale: Scale
+    scale: NumberScale
     left_out: int
     prices: tuple[VotePrice, ...]
     seed: int
@@ -134,7 +134,7 @@ def scale_panel(
 
 
 def _answers_of(cell: Cell) -> str:
-    return Scale.of(cell.design).name if is_on_scale(cell.design) else "labels"
+    return NumberScale.of(cell.design).name if is_on_scale(cell.design) else "labels"
 
 
 # --- in words -------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ from pytest_judgesense.questions.init.suite_file import (
     suite_table,
     written_suite,
 )
+from pytest_judgesense.registry import LabelChecks, LabelledItem
 from pytest_judgesense.suites.answer_kinds import (
     MOST_GRADES,
     ContentKind,
@@ -113,6 +114,7 @@ class Connection:
         names: how the function may call a label.
         counts: how many items have each label.
         sizes: items of each cluster.
+        of_labels: what the suite holds about single labels.
     """
 
     kind: AnswerKind
@@ -125,6 +127,7 @@ class Connection:
     label: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     sizes: Sequence[int] = ()
+    of_labels: LabelChecks = LabelChecks()
 
     def recognised(self) -> Iterator[str]:
         """What was connected, in lines, before any cost."""
@@ -420,16 +423,22 @@ def _counted(connection: Connection, items: Items, options: FunctionOptions) -> 
         form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
         taken = frozenset(connection.fields)
         stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=taken)
-        read = BUILT_IN.forms[form.kind].read(stimuli)
+        read = [*BUILT_IN.forms[form.kind].read(stimuli)]
     except SuiteError as error:
         remedy = error.remedy
         if "values = {" in remedy:  # it is about a label
             remedy = "fix the lines, or say what a value means: "
             remedy += f"{command_of(options)} --value FOUND=LABEL"
         raise as_usage(error, remedy) from error
-    counts = Counter(item.label for item in read if item.label is not None)
+    labelled = [LabelledItem(item.label, item.cluster) for item in read if item.label is not None]
+    counts = Counter(item.label for item in labelled)
     sizes = tuple(Counter(item.cluster for item in read).values())
-    return replace(connection, counts=dict(sorted(counts.items())), sizes=sizes)
+    return replace(
+        connection,
+        counts=dict(sorted(counts.items())),
+        sizes=sizes,
+        of_labels=BUILT_IN.label_checks(labelled) if connection.kind == "labels" else LabelChecks(),
+    )
 
 
 def as_usage(error: SuiteError, remedy: str) -> UsageError:
@@ -484,7 +493,15 @@ def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
         question = "Which is better? Answer A, B or tie."
     shown = [name for name in connection.fields if _PLACEHOLDER.fullmatch(name)]
     text = shown_texts(sorted(shown, key=lambda name: name in ("a", "b")), question)
-    return suite_table(name, space, stimuli, {"t1": f"{text}\n"}, gated, connection.sizes)
+    return suite_table(
+        name,
+        space,
+        stimuli,
+        {"t1": f"{text}\n"},
+        gated,
+        connection.sizes,
+        of_labels=connection.of_labels.checks,
+    )
 
 
 def suite_text(connection: Connection, name: str, file: str, called: str) -> str:
@@ -504,8 +521,11 @@ def suite_text(connection: Connection, name: str, file: str, called: str) -> str
             REPEAT_FLIP_RATE.check: "items on which the replicates disagree",
             AGREEMENT.check: "the verdict is the label",
             UNPARSED_RATE.check: "return values without a verdict",
+            **{check.measure.check: check.counts for check in connection.of_labels.checks},
         },
-        compared_words(table, connection.sizes, sum(connection.counts.values())),
+        compared_words(
+            table, connection.sizes, sum(connection.counts.values()), connection.of_labels
+        ),
     )
 
 

@@ -42,6 +42,7 @@ from pytest_judgesense.questions.init.suite_file import (
     suite_table,
     written_suite,
 )
+from pytest_judgesense.registry import LabelChecks, LabelledItem
 from pytest_judgesense.report.log import read_placed_log
 from pytest_judgesense.suites.answer_kinds import (
     ContentKind,
@@ -461,7 +462,16 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
     second = ORDER_POSITIONAL if space.pairwise else REPEAT_FLIP_RATE
     gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if suite.labelled else [])]
     sizes = tuple(Counter(output.cluster for output in suite.outputs).values())
-    table = suite_table(suite.name, answers, {"file": "items.jsonl"}, wordings, gated, sizes)
+    of_labels = _label_checks(suite)
+    table = suite_table(
+        suite.name,
+        answers,
+        {"file": "items.jsonl"},
+        wordings,
+        gated,
+        sizes,
+        of_labels=of_labels.checks,
+    )
     table["description"] = f"Frozen outputs of a log of {', '.join(suite.judges)}"[:300]
     if suite.system:
         table["system"] = suite.system
@@ -485,8 +495,23 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
     }
     items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     labelled = sum(output.label is not None for output in suite.outputs)
-    text = written_suite(table, comments, _COUNTED, compared_words(table, sizes, labelled))
+    counted = _COUNTED | {check.measure.check: check.counts for check in of_labels.checks}
+    compared = compared_words(table, sizes, labelled, of_labels)
+    text = written_suite(table, comments, counted, compared)
     return {"items.jsonl": items, f"{suite.name}.suite.toml": text}
+
+
+def _label_checks(suite: FrozenSuite) -> LabelChecks:
+    """What the suite holds about single labels, where a person has graded every output."""
+    if not suite.labelled or suite.space.pairwise or suite.space.ordinal:
+        return LabelChecks()
+    return BUILT_IN.label_checks(
+        [
+            LabelledItem(output.label, output.cluster)
+            for output in suite.outputs
+            if output.label is not None
+        ]
+    )
 
 
 def _row(output: JudgedOutput, *, pairwise: bool) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import ExtensionError, UsageError, listed
@@ -141,6 +142,8 @@ class FirstCheck(NamedTuple):
         criteria: how many criteria it needs.
         at_mark: whether it needs a pass mark.
         wordings: whether it needs several wordings.
+        condition: that of the estimate.
+        sizes: items of each cluster that it is about; empty for all of the suite.
     """
 
     measure: Measure
@@ -152,6 +155,30 @@ class FirstCheck(NamedTuple):
     criteria: int = 1
     at_mark: bool = False
     wordings: bool = False
+    condition: Mapping[str, str] = MappingProxyType({})
+    sizes: tuple[int, ...] = ()
+
+
+class LabelledItem(NamedTuple):
+    """An item that has a label: the label, and the item's cluster."""
+
+    label: str
+    cluster: str
+
+
+class LabelChecks(NamedTuple):
+    """What a suite that ``judgesense init`` writes holds about its labels.
+
+    Attributes:
+        checks: of single labels, or of all.
+        notes: why a label has none, in lines of a comment.
+        losses: from the number of calls on an item and that of comparisons to lines that say what
+            losses the comparisons find.
+    """
+
+    checks: tuple[FirstCheck, ...] = ()
+    notes: tuple[str, ...] = ()
+    losses: Callable[[int, int], Iterable[str]] = lambda _replicates, _tests: ()
 
 
 class FirstSuite(NamedTuple):
@@ -227,11 +254,14 @@ class RoomContents(NamedTuple):
         report: what it adds to the report; ``None`` for nothing.
         joined: measures that it adds to suites of every kind; where a suite has nothing for one of
             them, it gives no estimate.
+        label_checks: from the items with a label to what a first suite holds about these; ``None``
+            of labels that ask for nothing.
     """
 
     instruments: tuple[Instrument, ...] = ()
     report: Report | None = None
     joined: tuple[Measure, ...] = ()
+    label_checks: Callable[[Sequence[LabelledItem]], LabelChecks | None] = lambda _: None
 
 
 class Room(NamedTuple):
@@ -347,6 +377,11 @@ class Registry:
     def joined(self) -> tuple[Measure, ...]:
         """Measures that rooms add to suites of every kind."""
         return tuple(chain.from_iterable(contents.joined for contents in self._contents))
+
+    def label_checks(self, items: Sequence[LabelledItem]) -> LabelChecks:
+        """What a first suite holds about the labels of ``items``."""
+        of_rooms = (contents.label_checks(items) for contents in self._contents)
+        return next(filter(None, of_rooms), LabelChecks())
 
     @cached_property
     def report(self) -> Report:

@@ -82,7 +82,9 @@ def _score() -> RoomContents:
 def _people() -> RoomContents:
     from pytest_judgesense.instruments.people import instrument as people
 
-    return RoomContents(report=people.REPORT, joined=people.JOINED)
+    return RoomContents(
+        report=people.REPORT, joined=people.JOINED, label_checks=people.label_checks
+    )
 
 
 def _probe() -> RoomContents:
@@ -97,8 +99,9 @@ def _ablation() -> RoomContents:
     return RoomContents(ablation.INSTRUMENTS, ablation.REPORT)
 
 
-def _labelled_by_people(suite: Suite) -> bool:
-    return any(item.people for item in suite.items)
+def _has_labels(suite: Suite) -> bool:
+    labelled = (item.people or item.label is not None for item in suite.items)
+    return suite.space.score is None and any(labelled)
 
 
 # In the order of the report.
@@ -110,7 +113,7 @@ ROOMS: Final = (
     Room("debate", ("debate",), _debate, _debate_files),
     Room("rubric", ("rubric",), _rubric, _rubric_files, reported_by=("paraphrase",)),
     Room("score", ("score",), _score),
-    Room("people", (), _people, joins=_labelled_by_people),
+    Room("people", (), _people, joins=_has_labels),
     Room("probe", ("probe",), _probe),
     Room("ablation", ("ablation",), _ablation),
 )

@@ -71,11 +71,11 @@ def cells_of_logs(
     cells = []
     for (judge, suite), of_suite in judgments.items():
         of_cell = tuple(of_suite.values())
-        design = designs[judge, suite]
-        if design is None:
-            design = _design(of_cell, registry)
+        of_lines = designs[judge, suite]
+        design = of_lines or _design(of_cell, registry)
+        if of_lines is None:
             of_cell, design = _with_numbers(of_cell, design, registry)
-        _refuse_unlike(suite, design, of_cell)
+        _refuse_unlike(suite, design, of_cell, is_stated=of_lines is not None)
         measures = registry.measures_on(design.kind, suite)
         cell = Cell(judge, suite, design, of_cell, seed, measures)
         _refuse_two_names(cell, paths, registry)
@@ -112,7 +112,9 @@ def _refuse_two_names(cell: Cell, paths: Sequence[Path], registry: Registry) -> 
     )
 
 
-def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) -> None:
+def _refuse_unlike(
+    suite: str, design: Design, judgments: Iterable[Judgment], *, is_stated: bool
+) -> None:
     """Raise a `LogError` if no label is the word of a verdict, and the design does not know both.
 
     A suite states its labels, and a judge may be wrong throughout; a log without a design, or of
@@ -122,7 +124,8 @@ def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) ->
         judgment.verdict if judgment.chosen is None else judgment.chosen for judgment in judgments
     } - _NO_LABELS
     labels = {judgment.trial.label for judgment in judgments} - _NO_LABELS
-    labels_of_design = {"1", "2"} if design.pairwise else {*design.labels}
+    labels_of_design = {*design.labels} if is_stated else set()
+    labels_of_design = {"1", "2"} if design.pairwise else labels_of_design
     if (
         design.score is None
         and verdicts

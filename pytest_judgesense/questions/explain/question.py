@@ -338,7 +338,7 @@ class ExplainQuestion:
         check = registry.checks.get(name)
         measure = check.measure if check else registry.measures.get(name)
         if measure is not None:
-            return _measure_explained(measure)
+            return _measure_explained(measure, registry)
         if check is None:
             raise _unknown(name, registry)
         return _check_explained(name, check)
@@ -366,12 +366,27 @@ def _check_explained(name: str, check: CheckKind) -> ExplainAnswer:
     return ExplainAnswer(name, (f"{check.signature}: {check.meaning}", separate))
 
 
-def _measure_explained(measure: Measure) -> ExplainAnswer:
+def _brought_by(measure: Measure, registry: Registry) -> Iterator[str]:
+    """What a suite must have for a measure, by the value itself and the kinds that take it."""
+    if measure.needs:
+        yield measure.needed
+    taking = [
+        name
+        for name, instrument in registry.kinds.items()
+        if measure.name in {taken.name for taken in instrument.measures}
+    ]
+    if 0 < len(taking) < len(registry.kinds):
+        kinds = " or ".join(f'kind = "{name}"' for name in taking)
+        yield f"it is measured on suites with {kinds}"
+
+
+def _measure_explained(measure: Measure, registry: Registry) -> ExplainAnswer:
     direction = _BETTER.get(measure.direction, "neither direction is better")
     gated = f"; checked by {measure.check}" if measure.check else ""
     paragraphs = (
         f"{measure.name}: {measure.meaning}",
         f"of {measure.unit}s, {direction}{gated}",
+        *_brought_by(measure, registry),
     )
     text = measure_page(measure.name)
     if text is None:

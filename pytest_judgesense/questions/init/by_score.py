@@ -19,9 +19,10 @@ from pytest_judgesense.questions.init.from_function import (
     Connected,
     Items,
     by_columns,
+    cluster_sizes,
     command_of,
-    counted_items,
     id_column,
+    read_items,
 )
 from pytest_judgesense.questions.init.suite_file import (
     FunctionOptions,
@@ -219,9 +220,9 @@ def _connection(
         (),
     )
     table = connection.table("items", items.file.name)
-    counts, sizes = counted_items(table, connection.fields, items, options)
-    numbers = [score_of_text(label) for label in counts.elements()]
-    return replace(connection, numbers=numbers, sizes=sizes)
+    read = read_items(table, connection.fields, items, options)
+    numbers = [score_of_text(item.label) for item in read if item.label is not None]
+    return replace(connection, numbers=numbers, sizes=cluster_sizes(read))
 
 
 def _ends(columns: Columns, options: FunctionOptions) -> ScoreRange:

@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,6 +36,7 @@ from pytest_judgesense.questions.init.suite_file import (
     suite_table,
     written_suite,
 )
+from pytest_judgesense.registry import LabelChecks, LabelledItem
 from pytest_judgesense.suites.answer_kinds import (
     MOST_GRADES,
     SCORE,
@@ -44,6 +45,7 @@ from pytest_judgesense.suites.answer_kinds import (
     inferred_answers,
     is_whole,
 )
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import form_of, load_suite
 from pytest_judgesense.suites.stimuli import (
     TO_TEXTS,
@@ -114,6 +116,7 @@ class Connection:
         names: how the function may call a label.
         counts: how many items have each label.
         sizes: items of each cluster.
+        of_labels: what the suite holds about single labels.
     """
 
     kind: AnswerKind
@@ -126,6 +129,7 @@ class Connection:
     label: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     sizes: Sequence[int] = ()
+    of_labels: LabelChecks = LabelChecks()
 
     def recognised(self) -> Iterator[str]:
         """What was connected, in lines, before any cost."""
@@ -248,10 +252,8 @@ def by_columns(columns: Columns, items: Items, options: FunctionOptions) -> Conn
     connection = replace(
         connection, columns=renamed, values={**connection.values, **values}, label=label
     )
-    counts, sizes = counted_items(
-        table_of(connection, "items", items.file.name), connection.fields, items, options
-    )
-    return replace(connection, counts=dict(sorted(counts.items())), sizes=sizes)
+    table = table_of(connection, "items", items.file.name)
+    return _counted(connection, read_items(table, connection.fields, items, options))
 
 
 def id_column(items: Items, used: Collection[str]) -> str | None:
@@ -463,10 +465,10 @@ def _of_contents(
     return Connection(kind, {}, column_by_parameter, {}, answers, fields, names)
 
 
-def counted_items(
+def read_items(
     table: Mapping[str, Any], fields: Sequence[str], items: Items, options: FunctionOptions
-) -> tuple[Counter[str], tuple[int, ...]]:
-    """How many items have each label, and the items of each cluster, once every item is read.
+) -> tuple[Item, ...]:
+    """The items as the suite will have them.
 
     Args:
         table: the suite file as a table.
@@ -477,15 +479,30 @@ def counted_items(
     try:
         form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
         stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=frozenset(fields))
-        read = BUILT_IN.forms[form.kind].read(stimuli)
+        return BUILT_IN.forms[form.kind].read(stimuli)
     except SuiteError as error:
         remedy = error.remedy
         if "values = {" in remedy:  # it is about a label
             remedy = "fix the lines, or say what a value means: "
             remedy += f"{command_of(options)} --value FOUND=LABEL"
         raise as_usage(error, remedy) from error
-    counts = Counter(item.label for item in read if item.label is not None)
-    return counts, tuple(Counter(item.cluster for item in read).values())
+
+
+def cluster_sizes(items: Iterable[Item]) -> tuple[int, ...]:
+    """How many items each cluster has."""
+    return tuple(Counter(item.cluster for item in items).values())
+
+
+def _counted(connection: Connection, read: Sequence[Item]) -> Connection:
+    """``connection`` with the count of each label, once every item has been read."""
+    labelled = [LabelledItem(item.label, item.cluster) for item in read if item.label is not None]
+    counts = Counter(item.label for item in labelled)
+    return replace(
+        connection,
+        counts=dict(sorted(counts.items())),
+        sizes=cluster_sizes(read),
+        of_labels=BUILT_IN.label_checks(labelled) if connection.kind == "labels" else LabelChecks(),
+    )
 
 
 def as_usage(error: SuiteError, remedy: str) -> UsageError:
@@ -540,7 +557,15 @@ def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
         question = "Which is better? Answer A, B or tie."
     shown = [name for name in connection.fields if _PLACEHOLDER.fullmatch(name)]
     text = shown_texts(sorted(shown, key=lambda name: name in ("a", "b")), question)
-    return suite_table(name, space, stimuli, {"t1": f"{text}\n"}, gated, connection.sizes)
+    return suite_table(
+        name,
+        space,
+        stimuli,
+        {"t1": f"{text}\n"},
+        gated,
+        connection.sizes,
+        of_labels=connection.of_labels.checks,
+    )
 
 
 def suite_text(connection: Connection, name: str, file: str, called: str) -> str:
@@ -560,8 +585,11 @@ def suite_text(connection: Connection, name: str, file: str, called: str) -> str
             REPEAT_FLIP_RATE.check: "items on which the replicates disagree",
             AGREEMENT.check: "the verdict is the label",
             UNPARSED_RATE.check: "return values without a verdict",
+            **{check.measure.check: check.counts for check in connection.of_labels.checks},
         },
-        compared_words(table, connection.sizes, sum(connection.counts.values())),
+        compared_words(
+            table, connection.sizes, sum(connection.counts.values()), connection.of_labels
+        ),
     )
 
 

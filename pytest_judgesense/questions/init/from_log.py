@@ -44,6 +44,7 @@ from pytest_judgesense.questions.init.suite_file import (
     suite_table,
     written_suite,
 )
+from pytest_judgesense.registry import LabelChecks, LabelledItem
 from pytest_judgesense.report.log import read_placed_log
 from pytest_judgesense.suites.answer_kinds import (
     SCORE,
@@ -513,8 +514,18 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
     second = ORDER_POSITIONAL if space.pairwise else REPEAT_FLIP_RATE
     gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if suite.labelled else [])]
     sizes = tuple(Counter(output.cluster for output in suite.outputs).values())
-    table = suite_table(suite.name, answers, {"file": "items.jsonl"}, wordings, gated, sizes)
-    return _files_of(suite, table, _COUNTED)
+    of_labels = _label_checks(suite)
+    table = suite_table(
+        suite.name,
+        answers,
+        {"file": "items.jsonl"},
+        wordings,
+        gated,
+        sizes,
+        of_labels=of_labels.checks,
+    )
+    counted = _COUNTED | {check.measure.check: check.counts for check in of_labels.checks}
+    return _files_of(suite, table, counted, of_labels)
 
 
 def _stratum(verdict: str, score: ScoreRange | None) -> str:
@@ -543,7 +554,8 @@ def _score_files(suite: FrozenSuite, ends: ScoreRange) -> dict[str, str]:
         kind=instrument.name,
         of_kind=checks,
     )
-    return _files_of(suite, table, {**_COUNTED, **{c.measure.check: c.counts for c in checks}})
+    counted = _COUNTED | {check.measure.check: check.counts for check in checks}
+    return _files_of(suite, table, counted, LabelChecks())
 
 
 def _wordings(suite: FrozenSuite) -> dict[str, str]:
@@ -554,7 +566,10 @@ def _wordings(suite: FrozenSuite) -> dict[str, str]:
 
 
 def _files_of(
-    suite: FrozenSuite, table: dict[str, Any], counted: Mapping[str | None, str]
+    suite: FrozenSuite,
+    table: dict[str, Any],
+    counted: Mapping[str | None, str],
+    of_labels: LabelChecks,
 ) -> dict[str, str]:
     """The items of a suite, and its file with what each check counts."""
     table["description"] = f"Frozen outputs of a log of {', '.join(suite.judges)}"[:300]
@@ -581,8 +596,22 @@ def _files_of(
     }
     items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     labelled = sum(output.label is not None for output in suite.outputs)
-    text = written_suite(table, comments, counted, compared_words(table, sizes, labelled))
+    compared = compared_words(table, sizes, labelled, of_labels)
+    text = written_suite(table, comments, counted, compared)
     return {"items.jsonl": items, f"{suite.name}.suite.toml": text}
+
+
+def _label_checks(suite: FrozenSuite) -> LabelChecks:
+    """What the suite holds about single labels, where a person has graded every output."""
+    if not suite.labelled or suite.space.pairwise or suite.space.ordinal:
+        return LabelChecks()
+    return BUILT_IN.label_checks(
+        [
+            LabelledItem(output.label, output.cluster)
+            for output in suite.outputs
+            if output.label is not None
+        ]
+    )
 
 
 def _row(output: JudgedOutput, *, pairwise: bool) -> dict[str, Any]:

@@ -408,7 +408,7 @@ def in_line(part: PartView) -> tuple[dict[str, Brief], list[str]]:
     """The measures in the line of a suite, and their order."""
     registry = part.registry
     names = dict.fromkeys(estimate.measure for estimate in part.part.estimates)
-    briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
+    briefs = {name: brief for name in names if (brief := part.brief_of(name))}
     if not briefs:
         briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
     telling = _telling(part, briefs)

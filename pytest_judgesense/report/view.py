@@ -27,6 +27,7 @@ from pytest_judgesense.datasheets.sections import (
 )
 from pytest_judgesense.estimate import CENSORED, Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.text import numbers
 from pytest_judgesense.text.estimate_columns import shown_texts
@@ -120,6 +121,18 @@ class PartView:
         for section in self.present:
             if section.with_tables:
                 yield from section.lines(rows[section.name])
+
+    def brief_of(self, measure: str) -> Brief | None:
+        """How the line of the suite shows a measure; ``None`` where it has no place there."""
+        brief = self.registry.named(measure).brief
+        if brief is None or not brief.aside:
+            return brief
+        is_aside = any(
+            estimate.measure == measure and brief.aside in estimate.flags
+            for estimate in self.part.estimates
+        )
+        is_gated = any(line.measure == measure for line in self.part.checks)
+        return None if is_aside and not is_gated else brief
 
     @property
     def present(self) -> list[ReportSection]:

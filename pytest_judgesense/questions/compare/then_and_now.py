@@ -252,6 +252,7 @@ def _plain_suite(suite: ComparedSuite) -> dict[str, Any]:
         "new_judge": suite.now.judge,
         "changes": list((suite.at_revision and suite.at_revision.changes) or suite.changes),
         "measures": [measure.to_dict() for measure in suite.measures],
+        **({"mean_shift": suite.shift.to_dict()} if suite.shift else {}),
         "trials_in_both": len(suite.in_both),
         "flips": list(suite.flips),
     }

@@ -344,7 +344,7 @@ class ExplainQuestion:
         check = registry.checks.get(name)
         measure = check.measure if check else registry.measures.get(name)
         if measure is not None:
-            return _measure_explained(measure, gated=check is not None)
+            return _measure_explained(measure, registry, gated=check is not None)
         if check is None:
             raise _unknown(name, registry)
         return _check_explained(name, check)
@@ -372,13 +372,28 @@ def _check_explained(name: str, check: CheckKind) -> ExplainAnswer:
     return ExplainAnswer(name, (f"{check.signature}: {check.meaning}", separate))
 
 
-def _measure_explained(measure: Measure, *, gated: bool) -> ExplainAnswer:
+def _brought_by(measure: Measure, registry: Registry) -> Iterator[str]:
+    """What a suite must have for a measure, by the value itself and the kinds that take it."""
+    if measure.needs:
+        yield measure.needed
+    taking = [
+        name
+        for name, instrument in registry.kinds.items()
+        if measure.name in {taken.name for taken in instrument.measures}
+    ]
+    if 0 < len(taking) < len(registry.kinds):
+        kinds = " or ".join(f'kind = "{name}"' for name in taking)
+        yield f"it is measured on suites with {kinds}"
+
+
+def _measure_explained(measure: Measure, registry: Registry, *, gated: bool) -> ExplainAnswer:
     """A measure; where its check was asked for also how a failure of that is accepted."""
     direction = _BETTER.get(measure.direction, "neither direction is better")
     checked = f"; checked by {measure.check}" if measure.check else ""
     paragraphs = (
         f"{measure.name}: {measure.meaning}",
         f"of {measure.unit}s, {direction}{checked}",
+        *_brought_by(measure, registry),
         *([_ACCEPTED.format(measure.check)] if gated else ()),
     )
     text = measure_page(measure.name)

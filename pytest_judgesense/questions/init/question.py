@@ -23,7 +23,13 @@ from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.resolving import function_of
 from pytest_judgesense.judges.spec import JudgeFunction
-from pytest_judgesense.questions.init import by_criteria, from_function, from_log, suite_file
+from pytest_judgesense.questions.init import (
+    by_criteria,
+    by_score,
+    from_function,
+    from_log,
+    suite_file,
+)
 from pytest_judgesense.questions.init.folders import ProjectFolders
 from pytest_judgesense.questions.init.installing import step_of
 from pytest_judgesense.questions.init.suite_file import FunctionOptions, LogOptions
@@ -78,8 +84,9 @@ def _connected(options: FunctionOptions, items: from_function.Items) -> from_fun
         )
     function = _function(options.function, options.folder)
     if kind is not None and kind in kinds:
+        by_score.refuse_mark(options)
         return by_criteria.connected(function, items, options, kind, kinds[kind])
-    return from_function.connected(function, items, options)
+    return by_score.connected_or_score(function, items, options)
 
 
 def start_from_function(options: FunctionOptions, install: str | None = None) -> Iterator[str]:

@@ -143,6 +143,13 @@ class PersonLabelsQuestion:
                 expected="a suite file of a project: labels are kept beside it",
                 remedy=f"copy its folder, {suite.path.parent.name}, to suites/ and label the copy",
             )
+        if suite.space.score is not None:
+            raise UsageError(
+                f"the labels of suite {suite.name} are numbers, and the page has no field for them",
+                found=f"scores from {' to '.join(suite.space.score.ends)}",
+                expected="a suite of labels or grades",
+                remedy='write the numbers into a column of the items: columns = { label = "..." }',
+            )
         return suite
 
     def _sitting(self, suite: Suite) -> Sitting:

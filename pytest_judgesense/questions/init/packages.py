@@ -29,9 +29,9 @@ def takes(project: Path, folder: str) -> bool:
     """Whether a build of the project takes a folder at its top, without Python, for a package."""
     tables = _tables(project)
     is_described = tables.keys() & {"project", "build-system"} or _is_older(project)
-    if not is_described or not _is_of_setuptools(tables.get("build-system", {})):
+    if not is_described or not _is_of_setuptools(_table(tables, "build-system")):
         return False
-    own = tables.get("tool", {}).get("setuptools", {})
+    own = _table(tables, "tool", "setuptools")
     if "packages" in own:
         return _finds(own["packages"], folder) and not _finds(own["packages"], LEFT_OUT)
     names = _NAMING if "project" in tables else _NAMING_ALONE
@@ -57,6 +57,14 @@ def _tables(project: Path) -> dict[str, Any]:
         return {}  # what reads it next says what is wrong
 
 
+def _table(table: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """The table of these names; empty where there is none, or something else."""
+    for name in names:
+        inner = table.get(name)
+        table = inner if isinstance(inner, Mapping) else {}
+    return table
+
+
 def _is_of_setuptools(build: Mapping[str, Any]) -> bool:
     """Whether setuptools builds, by the table ``build-system``: also where a project's own does."""
     backend = str(build.get("build-backend", "setuptools"))
@@ -70,8 +78,11 @@ def _finds(packages: Any, folder: str) -> bool:
     rule = packages.get("find", {}) if isinstance(packages, Mapping) else None
     if not isinstance(rule, Mapping) or not rule.get("namespaces", True):
         return False
-    is_there = any(Path(place) == Path() for place in rule.get("where", ["."]))
-    taken, left_out = rule.get("include", ["*"]), rule.get("exclude", [])
+    places, taken, left_out = (
+        [*map(str, rule.get(name, usual))]
+        for name, usual in (("where", ["."]), ("include", ["*"]), ("exclude", []))
+    )
+    is_there = any(Path(place) == Path() for place in places)
     return is_there and _matches(folder, taken) and not _matches(folder, left_out)
 
 

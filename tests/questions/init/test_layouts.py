@@ -1,7 +1,8 @@
 """Projects of several layouts: they can be built after ``judgesense init``, and its workflow runs.
 
-Each is installed into an environment of its own, as GitHub does, so that the package index is asked
-for the dependencies. The rule that decides is tried without that in test_folders.py.
+Each is installed into an environment of its own, as GitHub does: the package index is asked for
+what builds it. What the plugin depends on, but for pytest, is installed once and seen by them all.
+The rule that decides is tried without an index in test_folders.py.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -47,12 +49,27 @@ LAYOUTS: Mapping[str, tuple[str, str]] = {
 }
 
 
+@dataclass(frozen=True)
+class Wheels:
+    """The wheel of this checkout, and what it depends on.
+
+    Attributes:
+        folder: that of the wheel.
+        libraries: the folder into which its dependencies are installed, but for pytest.
+    """
+
+    folder: Path
+    libraries: Path
+
+
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel of this checkout."""
-    place = tmp_path_factory.mktemp("wheels")
-    run(place, f"{sys.executable} -m venv tools && tools/bin/pip wheel -q --no-deps {ROOT}")
-    return place
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Wheels:
+    folder = tmp_path_factory.mktemp("wheels")
+    run(folder, f"{sys.executable} -m venv tools && tools/bin/pip wheel -q --no-deps {ROOT}")
+    left_out = "pytest pytest-judgesense"
+    run(folder, f"tools/bin/pip install -q *.whl && tools/bin/pip uninstall -qy {left_out}")
+    (libraries,) = folder.glob("tools/lib/*/site-packages")
+    return Wheels(folder, libraries)
 
 
 def run(folder: Path, script: str, *programs: Path, **variables: str) -> str:
@@ -74,7 +91,7 @@ def run(folder: Path, script: str, *programs: Path, **variables: str) -> str:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_it_is_built_and_its_workflow_runs_in_a_fresh_environment(
-    tmp_path: Path, wheels: Path, layout: str
+    tmp_path: Path, wheels: Wheels, layout: str
 ) -> None:
     code, project = LAYOUTS[layout]
     folder = repository(tmp_path / "shop")
@@ -100,7 +117,9 @@ def test_it_is_built_and_its_workflow_runs_in_a_fresh_environment(
 
     run(tmp_path, f"{sys.executable} -m venv fresh", own)
     fresh = tmp_path / "fresh" / "bin"
-    found = {"PIP_FIND_LINKS": str(wheels), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    (own_libraries,) = fresh.parent.glob("lib/*/site-packages")
+    (own_libraries / "shared.pth").write_text(f"{wheels.libraries}\n")
+    found = {"PIP_FIND_LINKS": str(wheels.folder), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     run(folder, "pip install .", fresh, **found)
     path = folder / ".github" / "workflows" / "judges.yml"
     steps = {
@@ -128,7 +147,6 @@ def test_it_is_built_and_its_workflow_runs_in_a_fresh_environment(
     run(folder, f"{recording} || test $? = 1", own, **begun)
     commit(folder)
     github["BEFORE"] = "refs/remotes/origin/master"
-    steps["Replay"] += "\n"
     for name, script in steps.items():
         # What fails as it should, and what comes after it.
         run(folder, f"! ({script})" if name == "Replay" else script, fresh, **github)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,10 @@ from scripts import suite_pages
 
 # `security.md` is a page already, and some file systems know no capitals.
 POLICY = "policy.md"
+
+# A hundred short pages for those who know a name. For the words of a question they would stand in
+# front of the pages that answer it.
+LOOKED_UP = ("measures/", "reference/", "suites/", "gallery/")
 
 log = logging.getLogger("mkdocs.hooks.judgesense")
 
@@ -55,10 +59,24 @@ def on_files(files: Any, config: Any) -> None:
         files.append(File.generated(config, path, content=content))
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Change a page before it is rendered."""
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """Change a page before it is rendered, and name what people search for that it answers."""
+    path = page.file.src_uri
+    page.meta["tags"] = sought_words(path, config.extra["sought"])
+    if path.startswith(LOOKED_UP):
+        page.meta["search"] = {"boost": 0.5}
     filled = with_made_parts(page.file.src_uri, markdown)
     return with_titles(filled.replace("](../SECURITY.md)", f"]({POLICY})"))
+
+
+def sought_words(path: str, sought: Mapping[str, list[str]]) -> list[str]:
+    """What people search for that a page, by its path in docs/, answers.
+
+    A measure is also sought by the words of its name, which the search takes for one word.
+    """
+    folder, _, name = path.removesuffix(".md").rpartition("/")
+    named = [name.replace("_", " ")] if folder == "measures" else []
+    return named + sought.get(path, [])
 
 
 def with_made_parts(path: str, markdown: str) -> str:

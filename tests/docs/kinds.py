@@ -37,13 +37,17 @@ SYMBOLS = {
     "measures/separability.md": {"p", "y_st"},
     "temperature.md": {"p_T"},
 }
-# Commands of README that .ci/run runs, step by step, and what of them stands there. The suites of
-# the checkout are run by the block of README that shows their output.
+# Commands of README and of the site's first page that .ci/run runs, step by step, and what of them
+# stands there. The suites of the checkout are run by the block of README that shows their output.
 RUN_BY_THE_GATE = {
     "python3 -m venv .venv && .venv/bin/pip install --quiet '.[all]' && .venv/bin/pytest suites": (
         'install "$environment" "$wheel$extras"',
         '(main_job "$work/user-all" "[all]")',
     ),
+    # The same, a command a line.
+    "python3 -m venv .venv": ('environment "$environment"',),
+    ".venv/bin/pip install --quiet '.[all]'": ('install "$environment" "$wheel$extras"',),
+    ".venv/bin/pytest suites": ('(main_job "$work/user-all" "[all]")',),
     ".venv/bin/pip install --quiet --editable '.[all,test]' && "
     ".venv/bin/pytest -n auto --dist worksteal": (
         "install \"$work/venv\" --editable '.[all,test]'",

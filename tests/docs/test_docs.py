@@ -81,6 +81,7 @@ GALLERY = (
 NOT_RUN = Counter(
     {
         ("README.md", "needs a key"): 1,
+        ("index.md", "start.md runs them"): 1,
         **{(f"gallery/{name}.md", "needs the published files"): 1 for name in GALLERY},
         ("debates.md", "needs keys"): 1,
         ("debates.md", "takes a while"): 1,
@@ -101,8 +102,19 @@ NOT_RUN = Counter(
 
 def test_readme_is_short_and_the_start_begins_with_a_function_of_ones_own() -> None:
     assert len(text_of("README.md").splitlines()) <= 130
-    first = next(line for line in text_of("start.md").splitlines() if line.startswith("## "))
-    assert "Your own function" in first
+    assert _headings("start.md")[0] == "Install"
+    assert "Your own function" in _headings("start.md")[1]
+
+
+def test_the_site_begins_with_installation_a_first_judge_and_questions() -> None:
+    first = ["Install", "Your first judge", "What do you want to know?"]
+    assert _headings("index.md")[:3] == first
+    assert "](start.md)" in text_of("index.md").partition("## Install")[0]
+
+
+def _headings(name: str) -> list[str]:
+    lines = text_of(name).splitlines()
+    return [line.removeprefix("## ") for line in lines if line.startswith("## ")]
 
 
 # -- what the blocks do ----------------------------------------------------------------------------

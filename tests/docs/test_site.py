@@ -52,8 +52,17 @@ def test_what_people_search_for_is_the_title_of_a_page(searched: str, page: str)
     assert searched in title
 
 
+def test_words_that_people_search_for_are_given_to_pages_that_exist() -> None:
+    """Where each of them leads is tried on the built site: `test_search`."""
+    sought = CONFIG["extra"]["sought"]
+    assert set(sought) <= set(_pages(CONFIG["nav"]))
+    assert hooks().sought_words("start.md", sought) == sought["start.md"]
+    assert hooks().sought_words("measures/flip_rate.md", sought) == ["flip rate"]
+    assert hooks().sought_words("why.md", sought) == []
+
+
 def test_it_is_searched_and_light_or_dark() -> None:
-    assert "search" in CONFIG["plugins"]
+    assert [*CONFIG["plugins"][0]] == ["search"]
     schemes = {choice.get("scheme") for choice in CONFIG["theme"]["palette"]}
     assert {"default", "slate"} <= schemes
 

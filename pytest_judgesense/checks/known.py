@@ -87,11 +87,12 @@ def unknowable(check: Check) -> str:
         return "where a change is accepted, begin another history"
     if check.of is not None and set(check.bars) == {"bar"}:
         return ""
+    if not check.bars:
+        return "it has no bar that a number could be held against: leave out what is accepted"
     measures = [measure for measure, _, _ in check.kind.bars(check)] if check.kind.bars else []
     gates = dict.fromkeys(measure.check for measure in measures if measure.check)
-    if not gates:
-        return "it has no bar that a number could be held against: leave out what is accepted"
-    return f"declare each bar as a check of its own, and what is known beside it: {listed(gates)}"
+    named = f": {listed(gates)}" if gates else ""
+    return f"declare each bar as a check of its own, and what is known beside it{named}"
 
 
 def _reason(check: Check, reason: Any) -> str:

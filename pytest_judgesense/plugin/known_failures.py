@@ -22,8 +22,7 @@ from pytest_judgesense.suites.suite import CheckDeclaration
 from pytest_judgesense.trial import grouped
 
 _PASTED: Final = (
-    "# What fails here can be accepted for a while: fill in each reason, and put each line in the",
-    "# place of the one with its name.",
+    "# To accept this for a while: give reasons, and paste over the lines of these names"
 )
 _ANOTHER: Final = "nothing was measured, or one answer was given to everything: no number to accept"
 
@@ -106,7 +105,7 @@ def proposal_lines(
     """
     until = (day + PROPOSED).isoformat()
     if any(proposal.at is not None for proposal in proposals):
-        yield from _PASTED
+        yield _PASTED
     by_place = grouped(proposals, lambda proposal: (proposal.place, proposal.suite))
     for (place, suite), of_place in sorted(by_place.items()):
         by_key = {key: _worst(of_key) for key, of_key in grouped(of_place, _key_of).items()}

@@ -151,28 +151,14 @@ def test_the_three_stand_together(absent: str) -> None:
     [
         ("no_regression", ("jss",), "what is merged is the next baseline"),
         ("no_drift", ("jss",), "begin another history"),
-        ("ranked_first", ("clean:p0",), "no bar that a number could be held against"),
-        (
-            "criterion_tradeoff",
-            (0.2, 0.8, 0.8),
-            "beside it: raw_false_preference_ceiling, target_sensitivity_floor",
-        ),
     ],
 )
-def test_what_has_not_one_bar_says_what_to_do(
+def test_what_is_held_against_earlier_sessions_says_what_to_do(
     name: str, args: tuple[Any, ...], instead: str
 ) -> None:
     with pytest.raises(UsageError, match="cannot be a known failure") as error:
         declare_check(name, args, ACCEPTED)
     assert instead in error.value.remedy
-
-
-def test_a_check_of_an_own_kind_with_one_bar_may_be_known() -> None:
-    check = declare_check(
-        "temperature_effect_bound", ("agreement", 0.1), {**ACCEPTED, "until": utc_day()}
-    )
-    assert check.known is not None
-    assert check.id == "temperature_effect_bound[0.1,outcome=agreement]"
 
 
 # --- held against its number ----------------------------------------------------------------------

@@ -27,6 +27,7 @@ from pytest_judgesense.datasheets.datasheet import CheckLine, Datasheet
 from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.files.output import replace_text
+from pytest_judgesense.files.pytest_ini import usual_recordings
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.judge import Judge
@@ -309,7 +310,7 @@ def _whole(name: str, number: Any, least: int) -> int:
 
 def _folder(folder: Any) -> Path:
     if folder is None:
-        return Path("cassettes")
+        return usual_recordings()
     with UsageError.instead_of(
         TypeError, f"cassettes {_shown(folder)} is no folder", expected="a path, as str or Path"
     ):

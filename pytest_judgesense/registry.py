@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from pytest_judgesense.errors import ExtensionError, UsageError, listed
@@ -19,7 +20,7 @@ from pytest_judgesense.judges.providers.base import NO_PROVIDERS, HttpRequest, R
 from pytest_judgesense.judges.spec import Provider
 from pytest_judgesense.measures.bar import NO_DRIFT, NO_REGRESSION, CheckKind, gate_of
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
-from pytest_judgesense.measures.shared import AGREEMENT, place_on_scale, right
+from pytest_judgesense.measures.shared import AGREEMENT, place_of_label, place_on_scale, right
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.cell import Cell
     from pytest_judgesense.suites.suite import Kind, Suite
-    from pytest_judgesense.trial import Design, Judgment
+    from pytest_judgesense.trial import Design, Judgment, Trial
 
 # What a plugin needs to give measures and providers; what else stands here is of the package.
 __all__ = [
@@ -116,12 +117,15 @@ class Importer(NamedTuple):
         written: from cells, and suites that hold their items, to such files, if ``judgesense report
             --export`` writes them.
         option: where it is given, this one reads in place of that of another kind with this name.
+        plain: whether nothing in its files says what a number means, so that the numbers decide
+            whether they are labels, grades or scores.
     """
 
     name: str
     read: Callable[[ImportOptions], Imported | ImportedSuite]
     written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
     option: str = ""
+    plain: bool = False
 
 
 class FirstCheck(NamedTuple):
@@ -136,6 +140,10 @@ class FirstCheck(NamedTuple):
             compared.
         labelled: whether it needs grades of people.
         criteria: how many criteria it needs.
+        at_mark: whether it needs a pass mark.
+        wordings: whether it needs several wordings.
+        condition: that of the estimate.
+        sizes: items of each cluster that it is about; empty for all of the suite.
     """
 
     measure: Measure
@@ -145,6 +153,32 @@ class FirstCheck(NamedTuple):
     margin: float | None = None
     labelled: bool = False
     criteria: int = 1
+    at_mark: bool = False
+    wordings: bool = False
+    condition: Mapping[str, str] = MappingProxyType({})
+    sizes: tuple[int, ...] = ()
+
+
+class LabelledItem(NamedTuple):
+    """An item that has a label: the label, and the item's cluster."""
+
+    label: str
+    cluster: str
+
+
+class LabelChecks(NamedTuple):
+    """What a suite that ``judgesense init`` writes holds about its labels.
+
+    Attributes:
+        checks: of single labels, or of all.
+        notes: why a label has none, in lines of a comment.
+        losses: from the number of calls on an item and that of comparisons to lines that say what
+            losses the comparisons find.
+    """
+
+    checks: tuple[FirstCheck, ...] = ()
+    notes: tuple[str, ...] = ()
+    losses: Callable[[int, int], Iterable[str]] = lambda _replicates, _tests: ()
 
 
 class FirstSuite(NamedTuple):
@@ -183,11 +217,13 @@ class Instrument:
         call_measure: the measure whose variance over single calls is used to plan a design.
         call_score: what a single call adds to it; ``None`` if the call does not count.
         score: from the design and a verdict to its place on the scale, from 0 to 1; NaN for none.
+        right_score: from the design and a trial to the place of its right answer, likewise.
         logged: what judgment logs hold of its replies beside a verdict.
         skills: functions by which the embedded judge replies to prompts of this kind.
         papers: published designs.
         leave_out: how parts of a prompt are left out; ``None`` where it does not.
         first_suite: how ``judgesense init`` begins a suite; ``None`` if it does not.
+        first_scores: checks of a first suite of scores; empty for other kinds.
     """
 
     form: Kind
@@ -196,11 +232,13 @@ class Instrument:
     call_measure: str = AGREEMENT.name
     call_score: Callable[[Judgment], float | None] = right
     score: Callable[[Design, str], float] = place_on_scale
+    right_score: Callable[[Design, Trial], float] = place_of_label
     logged: Logged | None = None
     skills: tuple[Skill, ...] = ()
     papers: tuple[Paper, ...] = ()
     leave_out: LeaveOut | None = None
     first_suite: FirstSuite | None = None
+    first_scores: tuple[FirstCheck, ...] = ()
 
     @property
     def name(self) -> str:
@@ -216,11 +254,14 @@ class RoomContents(NamedTuple):
         report: what it adds to the report; ``None`` for nothing.
         joined: measures that it adds to suites of every kind; where a suite has nothing for one of
             them, it gives no estimate.
+        label_checks: from the items with a label to what a first suite holds about these; ``None``
+            of labels that ask for nothing.
     """
 
     instruments: tuple[Instrument, ...] = ()
     report: Report | None = None
     joined: tuple[Measure, ...] = ()
+    label_checks: Callable[[Sequence[LabelledItem]], LabelChecks | None] = lambda _: None
 
 
 class Room(NamedTuple):
@@ -337,6 +378,11 @@ class Registry:
         """Measures that rooms add to suites of every kind."""
         return tuple(chain.from_iterable(contents.joined for contents in self._contents))
 
+    def label_checks(self, items: Sequence[LabelledItem]) -> LabelChecks:
+        """What a first suite holds about the labels of ``items``."""
+        of_rooms = (contents.label_checks(items) for contents in self._contents)
+        return next(filter(None, of_rooms), LabelChecks())
+
     @cached_property
     def report(self) -> Report:
         """What the rooms report, and what is reported of suites of every kind."""
@@ -406,6 +452,16 @@ class Registry:
     def logged(self) -> tuple[Logged, ...]:
         """What lines of judgment logs hold beside verdicts."""
         return tuple(kind.logged for kind in self.kinds.values() if kind.logged is not None)
+
+    @property
+    def scoring(self) -> Instrument | None:
+        """What measures suites of scores."""
+        return next((kind for kind in self.kinds.values() if kind.form.scored), None)
+
+    @property
+    def grading(self) -> Instrument | None:
+        """What measures suites of grades."""
+        return next((kind for kind in self.kinds.values() if kind.first_suite is not None), None)
 
     @property
     def leave_out(self) -> LeaveOut | None:

@@ -8,10 +8,12 @@ reply. This module computes no measures.
 from __future__ import annotations
 
 import copyreg
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -61,6 +63,47 @@ def as_whole(text: str) -> str:
     """``text``, or the whole number that ``4.0`` is: tables write 4 so beside empty cells."""
     match = _WITH_ZEROS.fullmatch(text)
     return text if match is None else "0" if int(match[1]) == 0 else match[1]
+
+
+class ScoreRange(NamedTuple):
+    """The numbers that a score may be, where verdicts are numbers and no labels of a list."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """How far the ends are apart; in its units errors are measured."""
+        return self.high - self.low
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Both ends, as verdicts are written."""
+        return score_text(self.low), score_text(self.high)
+
+    def holds(self, number: float) -> bool:
+        """Whether a number lies between the ends, or is one of them."""
+        return self.low <= number <= self.high
+
+    def share(self, number: float) -> float:
+        """The place of a number on the way up, from 0 to 1."""
+        return (number - self.low) / self.width
+
+
+def score_text(number: float) -> str:
+    """A score as verdicts and labels have it: at most 12 digits, no exponent, ``4.0`` as ``4``."""
+    text = f"{number:.12g}"
+    text = f"{Decimal(text):f}" if "e" in text else text
+    return "0" if text == "-0" else text
+
+
+def score_of_text(text: str | None) -> float:
+    """The number of a verdict or a label that is a score; NaN where it is none."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +233,8 @@ class Design:
     """What the measures need to know about a suite; every line of a judgment log holds it.
 
     Attributes:
-        labels: the answers of the judge, in order; slots for pairwise spaces.
+        labels: the answers of the judge, in order; slots for pairwise spaces, both ends of the
+            range of a score.
         pairwise: whether a verdict names one of two slots.
         pairs: the template pairs that are compared: ``ring``, ``all``, or the pairs themselves.
         others: whether there may be verdicts beside the labels: a tie, an abstention, or, if the
@@ -204,10 +248,11 @@ class Design:
             confidence variance, side bias; ``None`` for other kinds.
         effect_threshold: the lowest temperature that counts as high; ``None``: the default.
         criteria: if a reply gives several grades.
-        pass_mark: the share of the scale from which an overall score passes.
+        pass_mark: the share of the scale, or of the range, from which an overall score passes.
         left_out: clusters that were not asked because the run was stopped early.
         forms: what replies are to be exactly, by template, where templates prescribe it.
         labelled: how the items that people labelled were drawn; ``None`` if nobody says.
+        score: the range of the verdicts where these are numbers; ``None`` for labels.
     """
 
     kind: str
@@ -227,6 +272,7 @@ class Design:
     left_out: int = 0
     forms: tuple[PrescribedReply, ...] = ()
     labelled: Drawn | None = None
+    score: ScoreRange | None = None
 
     @property
     def scale(self) -> tuple[str, ...]:
@@ -341,3 +387,23 @@ def grouped(values: Iterable[_Value], key: Callable[[_Value], _Key]) -> dict[_Ke
     for value in values:
         groups.setdefault(key(value), []).append(value)
     return groups
+
+
+def woven(leading: Iterable[str], following: Iterable[str]) -> list[str]:
+    """The names of both, each once: the ``leading`` ones in their order.
+
+    A name that ``following`` alone holds stands behind the one that it stands behind there.
+    """
+    order: dict[str | None, None] = {None: None, **dict.fromkeys(leading)}
+    behind: dict[str | None, str] = {}
+    before = None
+    for name in dict.fromkeys(following):
+        if name not in order:
+            behind[before] = name
+        before = name
+    names: list[str] = []
+    for place in order:
+        names += [] if place is None else [place]
+        while (place := behind.get(place)) is not None:
+            names.append(place)
+    return names

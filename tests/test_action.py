@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.report.assembly import datasheet_text
 from pytest_judgesense.report.view import view_of
 from tests.processes import ENVIRONMENT
+from tests.repository import commit, git, repository
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -79,12 +82,14 @@ class Job:
         inputs: those given; others have their defaults.
         outputs: of the steps that ran, by the step's id.
         environment: what is set beside what a runner sets.
+        before: what the event names to compare with: a branch in full, a commit, or nothing.
     """
 
     folder: Path
     inputs: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    before: str = ""
 
     def __post_init__(self) -> None:
         (self.folder / "bin").mkdir(parents=True)
@@ -110,6 +115,8 @@ class Job:
                 return self.value(self.inputs.get(given, DEFAULTS[given]))
             case ["steps", step, "outputs", output]:
                 return self.outputs.get(step, {}).get(output, "")
+            case ["github", "base_ref && format('refs/remotes/origin/{0}', github", *_]:
+                return self.before
             case ["github", "token"]:
                 return "token-1"
             case ["github", "event", "pull_request", "number"]:
@@ -159,6 +166,7 @@ class Job:
         if datasheet is not None:
             (folder / "datasheet.md").write_text(datasheet, encoding="utf-8")
         self.outputs["replay"] = {"exit-code": str(code), "folder": str(folder)}
+        assert self.run("Parts of the comment").returncode == 0
 
 
 @pytest.fixture
@@ -256,6 +264,7 @@ def test_it_replays_comments_and_fails_like_pytest(job: Job) -> None:
     assert written == {"datasheet.json", "datasheet.md", "report.xml"}
     assert "::error title=dark_current_ceiling[0.07] of judge noisy" in done.stdout
     assert summary.read_text() == (folder / "datasheet.md").read_text()
+    assert job.run("Parts of the comment").returncode == 0
     job.outputs["upload"] = {"artifact-url": "https://github.example/artifact/1"}
     assert job.run("Comment").returncode == 0
     (other, own) = job.comments.values()
@@ -271,6 +280,64 @@ def test_it_replays_comments_and_fails_like_pytest(job: Job) -> None:
         "[datasheet and JUnit report](https://github.example/artifact/1)."
     )
     assert job.run("Result").returncode == 1
+
+
+# Python itself where it reads words; in place of pytest, its arguments.
+PYTHON = f"""#!/bin/sh
+if [ "$1" = -c ]; then exec {sys.executable} "$@"; fi
+printf '%s\\n' "$@" >asked
+"""
+
+
+@pytest.fixture
+def compared(job: Job) -> Callable[..., str | None]:
+    """With which version the action compares in a repository, by what the event says was before."""
+    repository(job.folder)
+    (job.folder / "bin" / "python").write_text(PYTHON)
+    (job.folder / "bin" / "python").chmod(0o755)
+    commit(job.folder)
+    commit(job.folder)
+
+    def version(before: str, **inputs: str) -> str | None:
+        job.before, job.inputs = before, inputs
+        done = job.run("Replay")
+        assert done.returncode == 0, done.stderr
+        arguments = (job.folder / "asked").read_text().splitlines()
+        if "--judge-baseline" not in arguments:
+            return None
+        place = arguments.index("--judge-baseline")
+        assert place < arguments.index("suites")  # so that the arguments may name another
+        return arguments[place + 1]
+
+    return version
+
+
+def test_on_a_pull_request_it_compares_with_the_branch_that_was_merged(
+    job: Job, compared: Callable[..., str | None]
+) -> None:
+    main = "refs/remotes/origin/main"
+    git(job.folder, "update-ref", main, "HEAD^")
+    assert compared(main) == f"git:{main}"
+    # It has gone on since: with what both have in common, or others' changes would count.
+    fork = git(job.folder, "rev-parse", "HEAD^").strip()
+    later = git(job.folder, "commit-tree", "-p", fork, "-m", "later", "HEAD^{tree}").strip()
+    git(job.folder, "update-ref", main, later)
+    assert compared(main) == f"git:{fork}"
+    # Nothing takes the place of what is not there: the checks that compare say so, and fail.
+    assert compared("refs/remotes/origin/gone") == "git:refs/remotes/origin/gone"
+
+
+def test_on_a_push_it_compares_with_the_commit_before(
+    job: Job, compared: Callable[..., str | None]
+) -> None:
+    before = git(job.folder, "rev-parse", "HEAD").strip()
+    assert compared(before) == f"git:{before}"
+    for gone in ("0" * 40, ""):  # a new branch; an event that is no push
+        assert compared(gone) == "git:HEAD^"
+    assert compared(before, baseline="v1.json") == "v1.json"
+    assert compared(before, baseline="none") is None
+    shutil.rmtree(job.folder / ".git")
+    assert compared("") is None
 
 
 def test_there_is_one_comment_however_often_it_runs(job: Job) -> None:
@@ -316,6 +383,16 @@ def test_a_comment_has_room_for_65536_characters(job: Job) -> None:
     assert set(rows) == {line.rstrip("\n")}
 
 
+def test_what_other_steps_write_follows_the_outcomes(job: Job) -> None:
+    job.ended(1, "## Judge datasheet\n\n**1 of 2 checks fails**\n")
+    part = Path(job.outputs["replay"]["folder"]) / "comment" / "2-recordings.md"
+    part.write_text("**2 recordings changed**\n")
+    assert job.run("Comment").returncode == 0
+    lines = job.comments["101"].splitlines()
+    place = lines.index("**1 of 2 checks fails**")
+    assert lines[place : place + 3] == ["**1 of 2 checks fails**", "", "**2 recordings changed**"]
+
+
 def test_a_diff_that_has_no_room_is_closed_before_the_comment_goes_on(job: Job) -> None:
     line = "+ a line of a prompt\n"
     whole = f"```diff\n{line * 3}```\n"
@@ -339,7 +416,7 @@ def test_a_token_that_may_not_comment_fails_nothing(job: Job, refused: str) -> N
 
 
 def test_steps_after_the_replay_run_whatever_came_of_it() -> None:
-    for name in ("Upload", "Comment", "Result"):
+    for name in ("Parts of the comment", "Upload", "Comment", "Result"):
         assert STEPS[name]["if"].startswith("always() && ")
     condition: Any = STEPS["Comment"]["if"]
     assert "inputs.comment == 'true'" in condition
@@ -354,24 +431,46 @@ def test_the_documented_workflow_uses_the_action_as_it_is() -> None:
     (job,) = WORKFLOWS[0]["jobs"].values()
     (used,) = [step for step in job["steps"] if "pytest-judgesense@" in step["uses"]]
     assert set(used["with"]) <= set(DEFAULTS)
+    (checkout,) = [step for step in job["steps"] if "checkout@" in step["uses"]]
+    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
     assert WORKFLOWS[0]["permissions"] == {"contents": "read", "pull-requests": "write"}
     inputs = CI_PAGE.partition("## GitLab")[0]
     rows = dict(re.findall(r"^\| `([a-z-]+)` \| `(.+?)` \|", inputs, re.MULTILINE))
     assert rows.keys() == DEFAULTS.keys()
-    assert {**rows, "token": "${{ github.token }}", "install": ""} == DEFAULTS
-    assert rows["install"].strip() == ""
+    empty = dict.fromkeys(("install", "baseline"), "")
+    assert {**rows, "token": "${{ github.token }}", **empty} == DEFAULTS
+    assert not any(rows[name].strip() for name in empty)
 
 
 def test_gitlab_runs_what_the_workflow_of_init_runs() -> None:
     """Those commands are run by the tests of ``judgesense init``."""
     (gitlab,) = [page["judges"] for page in WORKFLOWS if "judges" in page]
     workflow = yaml.safe_load((ROOT / "templates/init/workflow.yml").read_text(encoding="utf-8"))
-    steps = workflow["jobs"]["judges"]["steps"]
+    (replay,) = [
+        step for step in workflow["jobs"]["replay"]["steps"] if step.get("name") == "Replay"
+    ]
     # In place of what a project names itself: tests/questions/init/test_installing.py.
     assert gitlab["script"][0] == "python -m pip install -r requirements.txt"
-    assert gitlab["script"][1:] == [step["run"] for step in steps if "run" in step][1:]
-    assert gitlab["artifacts"]["reports"] == {"junit": "report.xml"}
-    assert "report.xml" in gitlab["script"][1]
+    assert gitlab["script"][1:] == [replay["run"].replace("SUITES", "suites")]
+    folder = gitlab["variables"]["FOLDER"]
+    assert gitlab["artifacts"]["paths"] == [folder]
+    assert gitlab["artifacts"]["reports"] == {"junit": f"{folder}/report.xml"}
+
+
+def test_the_action_and_the_workflow_of_init_comment_and_compare_alike() -> None:
+    """What differs between the two is in the variables: the same script is run by all tests."""
+    script = (ROOT / "templates" / "init" / "comment.sh").read_text(encoding="utf-8")
+    assert STEPS["Comment"]["run"] == script
+    workflow = yaml.safe_load((ROOT / "templates/init/workflow.yml").read_text(encoding="utf-8"))
+    steps = {step.get("name"): step for step in workflow["jobs"]["replay"]["steps"]}
+    comparing = re.search(r"case \$BEFORE.*?esac\n", steps["Replay"]["run"], re.DOTALL)
+    assert comparing is not None
+    assert comparing[0] in re.sub(r"^  ", "", STEPS["Replay"]["run"], flags=re.MULTILINE)
+    parts = "Parts of the comment"
+    assert STEPS[parts]["run"] == steps[parts]["run"]
+    for before in (STEPS["Replay"]["env"]["BEFORE"], steps["Replay"]["env"]["BEFORE"]):
+        # In full: a tag may be called as the branch.
+        assert "format('refs/remotes/origin/{0}', github.base_ref)" in before
 
 
 def test_the_documented_properties_are_those_of_the_report() -> None:

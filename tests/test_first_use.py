@@ -222,8 +222,9 @@ def test_a_judge_that_fails_twenty_checks_fits_its_screens(folder: Folder) -> No
         return "YES" if even is not prompt.startswith("Tell") else "NO"
 
     folder.server.reply = opposite
-    # Two lines a failing check in FAILURES, one in the short summary, and the datasheet.
-    screens = [(["--judge-mode", "record"], 170), (["-q"], 130), (["-v"], 290)]
+    # Two lines a failing check in FAILURES, one in the short summary, and the datasheet; below a
+    # recording a line for each name of a check, by which its failures would be known.
+    screens = [(["--judge-mode", "record"], 180), (["-q"], 130), (["-v"], 290)]
     for options, most in screens:
         done = folder.run("pytest", ".", *options)
         assert done.returncode == 1

@@ -82,9 +82,9 @@ def found_in(name: str, found: Callable[[ast.Module], Iterator[str]]) -> frozens
 
 @pytest.mark.parametrize("kind", sorted(BUILT_IN.kinds))
 def test_a_kind_is_named_in_its_room_alone(kind: str) -> None:
-    # The temperature is a setting of every judge too, and a criterion what several grades of a
-    # reply are about: of these words the comparisons count.
-    found = kinds_compared if kind in ("temperature", "criterion") else literals
+    # The temperature is a setting of every judge too, a criterion what several grades of a reply
+    # are about, and a score a field of many files: of these words the comparisons count.
+    found = kinds_compared if kind in ("temperature", "criterion", "score") else literals
     named = {
         name
         for name in modules()
@@ -145,6 +145,7 @@ def test_the_report_names_nothing_that_an_instrument_reports() -> None:
     everybodys = {
         ("report/view.py", "temperature"),
         ("report/log.py", "grades"),
+        ("report/log.py", "score"),
         ("report/gauges.py", "degenerate"),
     }
     assert named == {(name, text) for name, text in everybodys if text in reported}

@@ -5,6 +5,8 @@ import sys
 from dataclasses import FrozenInstanceError
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_judgesense.trial import (
     ABSTAIN,
@@ -18,6 +20,7 @@ from pytest_judgesense.trial import (
     Verdict,
     content_of_slot,
     slot_of_content,
+    woven,
 )
 
 
@@ -111,3 +114,19 @@ def test_read_only_tables_can_be_sent_whatever_else_is_imported() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_names_of_two_orders_stand_once_and_behind_what_they_stood_behind() -> None:
+    assert woven("abc", "xaybzcb") == ["x", "a", "y", "b", "z", "c"]
+    assert woven("", "ab") == ["a", "b"]
+    assert woven("ab", "") == ["a", "b"]
+
+
+@given(st.lists(st.sampled_from("abcdef")), st.lists(st.sampled_from("defghi")))
+def test_woven_names_keep_the_first_order_and_lose_none(
+    leading: list[str], rest: list[str]
+) -> None:
+    names = woven(leading, rest)
+    assert len(names) == len({*names})
+    assert {*names} == {*leading, *rest}
+    assert [name for name in names if name in leading] == [*dict.fromkeys(leading)]

@@ -196,6 +196,7 @@ def datasheet() -> Object:
                 gates=array(fields_of(sheet.GatedNumber, outcome=outcome)),
                 against=against,
                 over=fields_of(sheet.OverSessions, changes=array(TEXT)),
+                known=fields_of(sheet.KnownState),
             )
         ),
         "not_compared": array(fields_of(sheet.UncomparedCheck)),

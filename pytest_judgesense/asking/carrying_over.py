@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from pytest_judgesense.cassettes.carrying import (
@@ -43,17 +44,18 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.judges.trial_call import Call, call_with
 from pytest_judgesense.suites.below import head_of, suite_files_below
-from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites
+from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites, suite_file
 from pytest_judgesense.suites.loading import load_suite, presets_of
 from pytest_judgesense.suites.planning import (
     LABELS,
     Plans,
+    in_plan_order,
     plan_trials,
     recording_aside,
     recording_of,
     setting_of,
 )
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Kind, Suite
 from pytest_judgesense.trial import Trial
 
 
@@ -291,12 +293,71 @@ def _planned_below(plans: Plans, judge: JudgeSpec, suite: Suite) -> _StillPlanne
     for path in dict.fromkeys((suite.path, *built_in, *suite_files_below(plans.root))):
         planned.recordings.add(recording_aside(LABELS, path.name.removesuffix(SUITE_SUFFIX)))
         try:
-            for preset in (None, *presets_of(path, plans.kinds)):
-                loaded = load_suite(path, preset, plans.kinds, labelled=False)
-                planned.recordings.add(recording_aside(LABELS, loaded.base))
-                with suppress(UsageError):  # the judge's prompts are not for this suite
-                    loaded = suite_for_judge(loaded, judge)
-                planned.trials |= {trial.id for trial in plan_trials(loaded)}
+            for preset_suite in in_every_preset(path, plans.kinds, judge):
+                planned.recordings.add(recording_aside(LABELS, preset_suite.base))
+                planned.trials |= {trial.id for trial in plan_trials(preset_suite)}
         except SuiteError:
             planned.recordings.add(path.name.removesuffix(SUITE_SUFFIX))
     return planned
+
+
+def in_every_preset(
+    path: Path, kinds: Mapping[str, Kind], judge: JudgeSpec | None = None
+) -> Iterator[Suite]:
+    """The suite of a file, then its presets; with the prompts of a judge, where one is named.
+
+    Raises:
+        SuiteError: the file, or a preset in it, cannot be read.
+    """
+    for preset in (None, *presets_of(path, kinds)):
+        suite = load_suite(path, preset, kinds, labelled=False)
+        if judge is not None:
+            with suppress(UsageError):  # the judge's prompts are not for this suite
+                suite = suite_for_judge(suite, judge)
+        yield suite
+
+
+# --- in which order they are recorded -------------------------------------------------------------
+
+
+def in_recording_order(
+    recording: str, recorded: Sequence[str], suites: Iterable[Suite]
+) -> list[str]:
+    """The trials of a recording as it holds them when it is finished: as they are planned.
+
+    Args:
+        recording: its name.
+        recorded: its trials, in the order of the file.
+        suites: whose plans count, the first ones first, as many as it takes to plan all trials.
+    """
+    missing, planned = set(recorded), dict[str, None]()
+    for suite in suites:
+        trials = [trial.id for trial in plan_trials(suite)]
+        planned.update((id_, None) for id_ in trials if recording_of(id_) == recording)
+        missing.difference_update(trials)
+        if not missing:
+            break
+    return in_plan_order(recorded, planned)
+
+
+def suites_in_recording(
+    recording: str, judge: JudgeSpec, suite: Suite, plans: Plans
+) -> Iterator[Suite]:
+    """The suites whose plans order a recording in which a judge was asked ``suite``.
+
+    They are those of the file that the recording is called after, in every preset, so that the
+    order does not hang on which of them was recorded first; and last the suite itself, which has
+    the judge's prompts.
+    """
+    is_of_a_file = head_of(suite.path).get("name") == suite.base
+    file = suite.path if recording == suite.base else file_recorded_as(recording, plans.root)
+    if is_of_a_file and file is not None:
+        with suppress(SuiteError):  # of a file or a preset that cannot be read
+            yield from in_every_preset(file, plans.kinds, judge)
+    yield suite
+
+
+def file_recorded_as(recording: str, root: Path) -> Path | None:
+    """The suite file of a project that a recording is called after, else the built-in one."""
+    files = (path for path in suite_files_below(root) if head_of(path).get("name") == recording)
+    return next(files, None) or suite_file(recording, root)

@@ -45,7 +45,7 @@ from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.usage import usage_and_settings
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.suites.planning import Plans, plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.planning import Plans, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Judgment, RequestCount, Trial, Usage
 
@@ -315,10 +315,23 @@ class Inquiry:
     def finish(self) -> None:
         """Put what was recorded in order, without secrets that later calls have shown."""
         recorded = [c for c in self.cassettes.values() if isinstance(c, RecordingCassette)]
-        for cassette in recorded:
-            cassette.finish(trial_order(cassette.trials))
+        for recording, cassette in self.cassettes.items():
+            if isinstance(cassette, RecordingCassette):
+                cassette.finish(self._order_of(recording, cassette))
         for cassette in recorded:
             cassette.remove_shown()
+
+    def _order_of(self, recording: str, cassette: RecordingCassette) -> Sequence[str]:
+        """The order of the trials in a finished file; what was finished before stays as it is."""
+        trials = cassette.recordings.in_file_order
+        if not trials or cassette.is_finished():
+            return trials
+        # Only who records imports what loads suites.
+        from pytest_judgesense.asking.carrying_over import in_recording_order, suites_in_recording
+
+        plans = self._asking.plans or Plans(Path(), Path(), self._asking.registry.forms)
+        suites = suites_in_recording(recording, self.judge, self.suite, plans)
+        return in_recording_order(recording, trials, suites)
 
     @property
     def made(self) -> dict[str, RequestCount]:

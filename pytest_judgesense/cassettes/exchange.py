@@ -37,6 +37,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -50,6 +51,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
+from pytest_judgesense.cassettes.listing import ATTRIBUTES, MERGING
 from pytest_judgesense.errors import BrokenCassette, shortened
 from pytest_judgesense.files.limits import json_value, limits
 
@@ -85,6 +87,8 @@ _FIRST_ANSWER, _FIRST_ERROR, _LAST_STATUS = 200, 400, 999
 Texts: TypeAlias = dict[str, str]
 NO_TEXTS: Final[Texts] = {}
 
+# How git begins the lines that part the sides of a conflict.
+_OF_A_CONFLICT: Final = (b"<<<<<<< ", b"||||||| ", b"=======", b">>>>>>> ")
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Of an object of JSON, or of the first event of a stream that holds one; not of a quoted text.
 # Gemini calls it modelVersion.
@@ -626,7 +630,16 @@ def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCass
         "restore the file from version control, or delete the line and record what is missing "
         "with --judge-mode record"
     )
-    if isinstance(error, UnicodeDecodeError):
+    if line.startswith(_OF_A_CONFLICT):
+        fault = "git has left a conflict here: two branches have recorded"
+        expected = "a recording in which every trial stands once"
+        remedy = (
+            f"{MERGING}\n            git checkout --merge -- {shlex.quote(str(path))}\n"
+            f"            (recordings have {ATTRIBUTES} in .gitattributes); --judge-mode record "
+            "asks again what both branches have asked anew. Once the merge is committed, restore "
+            "the file from one of its parents"
+        )
+    elif isinstance(error, UnicodeDecodeError):
         fault = "the line is not UTF-8"
         excerpt = f"byte 0x{error.object[error.start]:02x} in column {error.start + 1}"
         expected = "one exchange as UTF-8 text"

@@ -274,6 +274,11 @@ class RecordedTrials:
         """Ids of the trials with any recorded exchange, or with what their function raised."""
         return (self._lines.keys() | self._returned.keys()) - {LOOK_UP}
 
+    @property
+    def in_file_order(self) -> list[str]:
+        """The same, as the lines of the file hold them."""
+        return [trial for trial in {**self._lines, **self._returned} if trial != LOOK_UP]
+
     def check_numbers(self) -> None:
         """Refuse trials of which a call is missing: of a finished recording they count from 1.
 

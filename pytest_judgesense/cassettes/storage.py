@@ -141,14 +141,27 @@ def rewrite(path: Path, exchanges: Iterable[Exchange]) -> list[CassetteLine]:
         else:
             lines.append(CassetteLine(written[-1], content.head, path, len(written), texts))
     with _readable(path):
-        with open_bytes(path) as file:  # line by line: a recording has megabytes
-            is_same = all(file.readline(len(line) + 2) == line + _END for line in written)
-            is_same = is_same and not file.read(1)
-        if is_same:
+        if _has_lines(path, written):
             output.sync(path)
             return lines
     replace_content(path, _END.join((*written, b"")))
     return lines
+
+
+def has_content(path: Path, exchanges: Iterable[Exchange]) -> bool:
+    """Whether ``exchanges`` are the content of ``path``, as `rewrite` would write them.
+
+    Raises:
+        CassetteError: the file cannot be read.
+    """
+    return _has_lines(path, (text.encode() for text, _ in lines_of(exchanges)))
+
+
+def _has_lines(path: Path, lines: Iterable[bytes]) -> bool:
+    with _readable(path), open_bytes(path) as file:  # line by line: a recording has megabytes
+        is_same = all(file.readline(len(line) + 2) == line + _END for line in lines)
+        return is_same and not file.read(1)
+    return False
 
 
 def replace_content(path: Path, data: bytes) -> None:

@@ -47,7 +47,7 @@ from pytest_judgesense.cassettes.matching import ALL_OF_IT, Identity, RecordedTr
 from pytest_judgesense.cassettes.received import UNDECODED
 from pytest_judgesense.cassettes.redaction import Redactor
 from pytest_judgesense.cassettes.scope import Abandoned, CallScope, current_scope, entered
-from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
+from pytest_judgesense.cassettes.storage import Journal, has_content, read_exchanges, rewrite
 from pytest_judgesense.errors import CassetteError
 from pytest_judgesense.files.opening import read_bytes
 
@@ -127,6 +127,8 @@ class RecordingCassette(Cassette):
         self._returning: set[str] = set()
         # Trials that have ended, and whose code made requests since.
         self._late: set[str] = set()
+        # Whether anything was recorded here.
+        self._has_grown = False
         # One line is written, or all of them.
         self._writing = Lock()
 
@@ -236,9 +238,7 @@ class RecordingCassette(Cassette):
                     if exchange.answers:
                         self._looked_up[self.identity.digest(exchange.request)] = exchange.response
                     return exchange.response
-                line = self._journal.append(exchange)
-                self.recordings.add(line)
-                self._on_recorded(self.path, line.data)
+                self._add(exchange)
         except CassetteError as error:
             scope.remember(error)
             raise
@@ -324,9 +324,25 @@ class RecordingCassette(Cassette):
             for exchange in recorded.exchanges:
                 headers = {**exchange.response.headers, CARRIED: recorded.id}
                 response = replace(exchange.response, headers=headers)
-                line = self._journal.append(replace(exchange, trial=trial_id, response=response))
-                self.recordings.add(line)
-                self._on_recorded(self.path, line.data)
+                self._add(replace(exchange, trial=trial_id, response=response))
+
+    def _add(self, exchange: Exchange) -> None:
+        """Write one line more."""
+        self._has_grown = True
+        line = self._journal.append(exchange)
+        self.recordings.add(line)
+        self._on_recorded(self.path, line.data)
+
+    def is_finished(self) -> bool:
+        """Whether nothing was recorded here, and the file has a final form, in whatever order.
+
+        It has none where the session that recorded it was killed.
+        """
+        if self._has_grown:
+            return False
+        with self._writing:
+            exchanges = in_final_form(read_exchanges(self.path), self.recordings.in_file_order)
+            return has_content(self.path, exchanges)
 
     def finish(self, order: Sequence[str]) -> None:
         """Give the file its final form, independent of the order of the answers.

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.checks.explanation import MARGIN, Explanation, TextOf
+from pytest_judgesense.checks.known import breach_of
 from pytest_judgesense.checks.outcome import (
     Outcome,
     Warned,
 )
 from pytest_judgesense.datasheets.datasheet import (
     CheckLine,
+    KnownState,
 )
 from pytest_judgesense.errors import printable
 from pytest_judgesense.measures.cell import Cell
@@ -66,7 +68,20 @@ def check_line(
         limit=check.limit,
         against=explanation.against and explanation.against.with_texts(cleaned),
         over=explanation.over and explanation.over.with_texts(cleaned),
+        known=_known_state(outcome, cleaned),
     )
+
+
+def _known_state(
+    outcome: Outcome | RegressionOutcome | DriftOutcome, cleaned: Callable[[str], str]
+) -> KnownState | None:
+    """The failure that is known, held against its number; what a baseline adds is not in it."""
+    failure = outcome.check.known
+    if failure is None:
+        return None
+    assert isinstance(outcome, Outcome), "a comparison with earlier sessions is never known"
+    breach = breach_of(outcome, failure)
+    return KnownState(cleaned(failure.reason), failure.at, failure.until.isoformat(), breach)
 
 
 def brief_lines(explanation: Explanation, look_further: str = "") -> Iterator[str]:

@@ -6,8 +6,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pytest_judgesense.checks.known import utc_day, with_known
 from pytest_judgesense.errors import UsageError, listed, unknown_name
-from pytest_judgesense.measures.bar import SESSIONS, WAYS, Check, CheckKind, limit_name
+from pytest_judgesense.measures.bar import (
+    KNOWN_ARGUMENTS,
+    SESSIONS,
+    WAYS,
+    Check,
+    CheckKind,
+    limit_name,
+)
 from pytest_judgesense.measures.definition import CONDITION_KEYS, Measure
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.suite import Suite
@@ -31,7 +39,12 @@ def declare_check(
     kind = registry.checks[name]
     earlier = _regression if kind.regression else _drift
     declare = kind.declare or (earlier if kind.earlier else _gate)
-    return declare(kind, args, kwargs, registry)
+    own = {key: argument for key, argument in kwargs.items() if key not in KNOWN_ARGUMENTS}
+    check: Check = declare(kind, args, own, registry)
+    of_failure = {
+        key: kwargs[key] for key in KNOWN_ARGUMENTS if key in kwargs and kwargs[key] is not None
+    }
+    return with_known(check, of_failure, utc_day()) if of_failure else check
 
 
 def declare_check_on(
@@ -156,7 +169,8 @@ def named_arguments(
     arguments = {**positional, **kwargs}
     for key, value in arguments.items():
         if key not in (*bars, *more):
-            raise unknown_name(f"argument of {kind.name}", key, [*bars, *more])
+            valid = [*bars, *more, *(() if kind.earlier else KNOWN_ARGUMENTS)]
+            raise unknown_name(f"argument of {kind.name}", key, valid)
         if not isinstance(value, str | int | float | None):
             raise UsageError(
                 f"{kind.name} takes a number or a text for {key}",

@@ -281,6 +281,8 @@ def _not_there(check: Check, suite: str, estimates: tuple[Estimate, ...]) -> Est
         reason = NO_PROBABILITIES
     else:
         reason = f"suite {suite} does not measure {check.measure}"
+        if check.of is not None and check.of.needs:
+            reason += f": {check.of.needed}"
     return Estimate(
         measure=check.measure, suite=suite, condition=dict(check.condition), unavailable=reason
     )

@@ -19,6 +19,7 @@ from pytest_judgesense.commands.options import (
 )
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.questions.init.by_criteria import kinds_that_begin
+from pytest_judgesense.questions.init.from_function import ANSWER_KINDS
 from pytest_judgesense.questions.init.question import InitQuestion
 from pytest_judgesense.questions.init.suite_file import FunctionOptions, LogOptions
 
@@ -37,9 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "the function that judges, such as myapp.judges:judge"
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=text)
     function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
-    text = "what it returns: the better of two, a label, a grade, or grades by criterion (default: "
-    text += "inferred from its parameters, the labels and --grades)"
-    kinds = ("pairwise", "labels", "score", *kinds_that_begin())
+    text = "what it returns: the better of two, a label, a grade (a whole number of up to twelve), "
+    text += (
+        "a score, or grades by criterion (default: inferred from its parameters, the labels and "
+    )
+    text += "--grades)"
+    kinds = (*ANSWER_KINDS, *kinds_that_begin())
     function.add_argument("--kind", choices=kinds, help=text)
     text = "the criteria by which it grades, each with the columns of people's grades, if any"
     listed: dict[str, Any] = {"action": "extend", "default": [], "type": by_criterion}
@@ -51,8 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     function.add_argument("--map", metavar="PARAMETER=COLUMN", help=text, **pair)
     text = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
     function.add_argument("--value", metavar="FOUND=LABEL", help=text, **pair)
-    text = "the possible answers, if no column or log holds them, such as YES,NO"
+    text = "the possible answers, if no column or log holds them, such as YES,NO; of a score both "
+    text += "ends"
     function.add_argument("--labels", metavar="A,B,...", help=text)
+    text = "the score from which a text passes"
+    function.add_argument("--pass-mark", metavar="SCORE", help=text)
     frozen = parser.add_argument_group("outputs of a log that were judged before")
     text = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
     frozen.add_argument("--from-log", help=text, dest="log", metavar="LOG", type=Path)
@@ -97,6 +104,7 @@ def function_options(options: argparse.Namespace) -> FunctionOptions:
         map=tuple(options.map),
         value=tuple(options.value),
         labels=_labels(options.labels),
+        pass_mark=options.pass_mark,
         folder=options.folder,
     )
 
@@ -121,7 +129,7 @@ def _labels(text: str | None) -> tuple[str, ...]:
 def _refuse_stray(options: argparse.Namespace) -> None:
     """Refuse options of one way to begin that are given with another, where they say nothing."""
     of_function = {"--kind": options.kind, "--map": options.map, "--value": options.value}
-    of_function["--grades"] = options.grades
+    of_function |= {"--grades": options.grades, "--pass-mark": options.pass_mark}
     frozen = {"--sample": options.sample, "--template": options.template, "--names": options.names}
     ways = [
         ("--callable", options.function, of_function),

@@ -38,7 +38,7 @@ COMMANDS: Final = {
     "import": "turn foreign files into a judgment log or suite",
     "explain": "what a measure means, and what to do when its check fails",
     "paper": "run the design of a published paper on your judges, with its tables",
-    "recordings": "search recordings for secrets, join them, make them by batch files",
+    "recordings": "show, compare, merge, prune, rename, check and join recordings; batch files",
     "record": "record suites in shards, here or on a Ray cluster",
     "serve": "serve the embedded judge, or a model, on 127.0.0.1; fetch a model",
 }

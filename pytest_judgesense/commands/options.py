@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed, printable
+from pytest_judgesense.files.pytest_ini import usual_recordings
 from pytest_judgesense.questions.place import JUDGE, Place, find_code_of_project
 from pytest_judgesense.text.display import complain_of, print_line
 from pytest_judgesense.text.layout import Toned
@@ -67,8 +68,8 @@ def only_suite(options: argparse.Namespace, compared: str, form: str) -> str:
 
 def add_cassettes(parser: argparse._ActionsContainer) -> None:
     """Add the folder of the recordings."""
-    form: dict[str, Any] = {"type": Path, "default": Path("cassettes"), "metavar": "DIR"}
-    folder_help = "folder of the recordings (default: cassettes)"
+    form: dict[str, Any] = {"type": Path, "default": None, "metavar": "DIR"}
+    folder_help = "folder of the recordings (default: that of pytest, cassettes if none is named)"
     parser.add_argument("--judge-cassettes", help=folder_help, **form)
 
 
@@ -116,7 +117,8 @@ def _is_installed(module: str) -> bool:
 
 def place_of(options: argparse.Namespace) -> Place:
     """The project of this folder, its recordings where the options say."""
-    return Place(getattr(options, "judge_cassettes", Path("cassettes")), registry_of(options))
+    folder: Path | None = getattr(options, "judge_cassettes", None)
+    return Place(folder or usual_recordings(), registry_of(options))
 
 
 def show(lines: Iterable[str]) -> int:

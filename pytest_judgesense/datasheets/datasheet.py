@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import date, datetime
 from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any, Final, Literal, TypeAlias
@@ -293,6 +293,46 @@ class UncomparedCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownState:
+    """What is accepted of a check that does not pass; its outcome stays what it is.
+
+    Attributes:
+        reason: why, as it was declared.
+        at: the number that is accepted.
+        until: the last day on which it is accepted: UTC, ISO 8601.
+        breach: why what came out is not what is accepted, whatever the day; empty where it is.
+        since: what a baseline says of its measure, where that is no breach; empty without one.
+        widened: what less was accepted at the revision that is the baseline; empty where nothing
+            was, or there is none.
+    """
+
+    reason: str
+    at: float
+    until: str
+    breach: str = ""
+    since: str = ""
+    widened: str = ""
+
+    def refusal_on(self, day: date) -> str:
+        """Why it is not accepted on a day (UTC); empty where it is."""
+        if self.breach:
+            return self.breach
+        return "" if day.isoformat() <= self.until else f"{self.until} is over"
+
+    @property
+    def words(self) -> str:
+        """What is accepted, and what of it is new, in a line."""
+        new = f" ({self.widened})" if self.widened else ""
+        return f"known at {self.at:g} until {self.until}{new}: {self.reason}"
+
+    def lines(self, day: date | None = None) -> tuple[str, ...]:
+        """The same, and whether it fails again; on a day (UTC), or whatever the day."""
+        refusal = self.breach if day is None else self.refusal_on(day)
+        again = f"fails again: {refusal}" if refusal else self.since
+        return self.words, *filter(None, [again])
+
+
+@dataclass(frozen=True, slots=True)
 class CheckLine:
     """A check with its outcome, as stored in the datasheet.
 
@@ -311,6 +351,7 @@ class CheckLine:
         gates: the numbers that it gates.
         against: of a check that compares with a baseline: what changed since; else ``None``.
         over: of a check over live sessions: how, and what they tell; else ``None``.
+        known: the failure that its declaration accepts; ``None`` for none.
     """
 
     check: str
@@ -329,17 +370,42 @@ class CheckLine:
     limit: float | Mapping[str, float] | None = field(default=None, kw_only=True)
     against: AgainstBaseline | None = field(default=None, kw_only=True)
     over: OverSessions | None = field(default=None, kw_only=True)
+    known: KnownState | None = field(default=None, kw_only=True)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The finding and its warnings, without those that the finding says itself."""
+        """The finding and its warnings, without those that the finding says itself.
+
+        Last what is known of it, and why that is not accepted any more.
+        """
         explanation = self.explanation
-        return explanation, *(warning for warning in self.warnings if warning not in explanation)
+        warnings = (warning for warning in self.warnings if warning not in explanation)
+        return explanation, *warnings, *self.known_words
+
+    @property
+    def known_words(self) -> tuple[str, ...]:
+        """What is known of it, whatever the day; nothing where nothing is."""
+        if self.known is None:
+            return ()
+        return self.known.lines() if self.outcome != "pass" else (self.known.words, "passes now")
+
+    def is_accepted_on(self, day: date | None) -> bool:
+        """Whether it does not pass, and that is known and accepted on a day (UTC).
+
+        Where the day is not known nothing is.
+        """
+        if self.known is None or self.outcome == "pass" or day is None:
+            return False
+        return not self.known.refusal_on(day)
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Unique among the checks of a judge: two with one bar may differ in their limits."""
-        return self.check, self.suite, repr(self.limit)
+        """Unique among the checks of a judge: two with one bar may differ in their limits.
+
+        And a suite file and a test in what they accept.
+        """
+        accepted = self.known and (self.known.reason, self.known.at, self.known.until)
+        return self.check, self.suite, repr((self.limit, accepted or ()))
 
 
 @dataclass(frozen=True, slots=True)

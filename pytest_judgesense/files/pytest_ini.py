@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,32 +22,96 @@ INI_FILES: Final = (
     ("tox.ini", "pytest"),
     ("setup.cfg", "tool:pytest"),
 )
+# The folder of the recordings, in that of the options, and the option that names another.
+CASSETTES: Final = "cassettes"
+CASSETTES_OPTION: Final = "judge-cassettes"
 
 # Lines that go on with a value cost pytest's parser of ini files the square of their number.
 _MOST_INI: Final = 2**18
+# They hold the options even where they are empty.
+_OWN: Final = ("pytest.", ".pytest.")
 
 
 def pytest_options(start: Path) -> tuple[Path, Mapping[str, Any]]:
     """The nearest of pytest's ini files upward that has options, and these; else none of any."""
+    return next(_ini_files(start), (start / "pyproject.toml", {}))
+
+
+def pytest_ini(start: Path) -> Path | None:
+    """The nearest of pytest's ini files upward, from a folder that need not exist."""
+    return next((path for path, _ in _ini_files(start)), None)
+
+
+def ini_options(path: Path, text: str, section: str) -> dict[str, Any] | None:
+    """The options in a section of an ini file, or in a table of TOML; ``None`` without it.
+
+    Args:
+        path: of the file; its name tells its form.
+        text: what it holds.
+        section: as `INI_FILES` has it.
+    """
     import iniconfig
 
+    try:
+        if path.suffix == ".toml":
+            table: Any = toml_value(text)
+            for key in section.split("."):
+                table = table.get(key)
+                if table is None:
+                    return None
+            return dict(table)
+        ini = iniconfig.IniConfig(path, text[:_MOST_INI])
+        return dict(ini[section].items()) if section in ini else None
+    except (ValueError, TypeError, iniconfig.ParseError, AttributeError):
+        return None  # reported by the code that needs the file
+
+
+def root_of(start: Path) -> Path:
+    """The folder from which pytest takes the paths in its options, for tests below ``start``."""
+    if path := pytest_ini(start):
+        return path.parent
+    above = (start, *start.parents)
+    files = (folder / name for name in ("pyproject.toml", "setup.py") for folder in above)
+    return next((file.parent for file in files if file.is_file()), start)
+
+
+def recordings_folder(start: Path) -> Path:
+    """Where pytest looks for the recordings of suites below ``start``, if nothing is typed."""
+    _, options = pytest_options(start)
+    return root_of(start) / (stated(options, CASSETTES_OPTION) or CASSETTES)
+
+
+def usual_recordings() -> Path:
+    """That folder for the working folder, called from there."""
+    here = Path.cwd()
+    folder = recordings_folder(here)
+    return Path(os.path.relpath(folder, here)) if folder.is_relative_to(here) else folder
+
+
+def stated(options: Mapping[str, Any], option: str) -> str:
+    """What an ini file says of an option: by its twin, or among ``addopts``; empty for nothing."""
+    words = options.get("addopts", "")
+    if isinstance(words, str):
+        try:
+            words = shlex.split(words)
+        except ValueError:  # an error of pytest
+            words = []
+    for place, word in enumerate(words):
+        name, equals, value = str(word).partition("=")
+        if name == f"--{option}":
+            return value if equals else str(next(iter(words[place + 1 :]), ""))
+    return str(options.get(option.replace("-", "_"), ""))
+
+
+def _ini_files(start: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """The ini files upward, nearest first, with their options."""
     for folder in (start, *start.parents):
         for name, section in INI_FILES:
             path = folder / name
-            if not path.is_file():
-                continue
             try:
-                text = read_text(path)
-                if name.endswith(".toml"):
-                    table: Any = toml_value(text)
-                    for key in section.split("."):
-                        table = table.get(key, {})
-                    table = dict(table)
-                else:
-                    ini = iniconfig.IniConfig(path, text[:_MOST_INI])
-                    table = dict(ini[section].items()) if section in ini else {}
-            except (OSError, ValueError, TypeError, iniconfig.ParseError, AttributeError):
+                text = read_text(path) if path.is_file() else None
+            except (OSError, ValueError):
                 continue  # reported by the code that needs the file
-            if table:
-                return path, table
-    return start / "pyproject.toml", {}
+            options = None if text is None else ini_options(path, text, section)
+            if options or (text is not None and name.startswith(_OWN)):
+                yield path, options or {}

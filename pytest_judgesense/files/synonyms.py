@@ -1,4 +1,4 @@
-"""What files of others may call a field, a candidate and a tie, besides our own names.
+"""What files of others may call a field, a candidate, a tie, yes and no, besides our own names.
 
 All that is read by another name than its own stands here; whatever else a column or a word may mean
 is asked for.
@@ -7,7 +7,7 @@ is asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from itertools import permutations
 from typing import Final
 
@@ -32,6 +32,34 @@ _CANDIDATES: Final = (
 _PAIR_OF_WORD: Final = {word: pair for pair in _CANDIDATES for word in pair}
 TIES: Final = ("tied", "draw", "equal")
 _WORD: Final = re.compile(r"[a-z]+|[0-9]+")
+# The words for no and yes of two labels: what a judge in code returns comes first.
+_NO_AND_YES: Final = (
+    ("no", "yes"),
+    ("false", "true"),
+    ("0", "1"),
+    ("fail", "pass"),
+    ("failed", "passed"),
+    ("bad", "good"),
+    ("incorrect", "correct"),
+    ("wrong", "right"),
+    ("invalid", "valid"),
+    ("negative", "positive"),
+    ("n", "y"),
+    ("f", "t"),
+    ("-1", "1"),
+    ("nein", "ja"),
+    ("non", "oui"),
+    ("no", "sí"),
+    ("no", "si"),
+    ("não", "sim"),
+    ("nee", "ja"),
+    ("nej", "ja"),
+    ("nie", "tak"),
+    ("нет", "да"),
+    ("いいえ", "はい"),
+    ("否", "是"),
+)
+_RETURNED: Final = 4
 
 
 def column_of(field: str, columns: Collection[str]) -> str | None:
@@ -67,6 +95,24 @@ def candidate_pairs(names: Iterable[str]) -> list[tuple[str, str]]:
     alike = grouped(names, without_place).values()
     pairs = (candidates_among(same) for same in alike if len(same) == 2)
     return [pair for pair in pairs if pair is not None]
+
+
+def no_and_yes(labels: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What a judge in code may call each of two labels that say no and yes, in any spelling.
+
+    Empty for other labels.
+    """
+    folded = [label.casefold() for label in labels]
+    pair = next((pair for pair in _NO_AND_YES if sorted(pair) == sorted(folded)), None)
+    if pair is None:
+        return {}
+    places = [pair.index(word) for word in folded]
+    return {
+        label: tuple(
+            words[place] for words in _NO_AND_YES[:_RETURNED] if words[place] not in folded
+        )
+        for label, place in zip(labels, places, strict=True)
+    }
 
 
 def _differing(first: list[str], second: list[str]) -> list[tuple[str, str]]:

@@ -73,10 +73,18 @@ def _rubric_files() -> tuple[Importer, ...]:
     return rubric.IMPORTERS
 
 
+def _score() -> RoomContents:
+    from pytest_judgesense.instruments.score import instrument as score
+
+    return RoomContents(score.INSTRUMENTS, score.REPORT)
+
+
 def _people() -> RoomContents:
     from pytest_judgesense.instruments.people import instrument as people
 
-    return RoomContents(report=people.REPORT, joined=people.JOINED)
+    return RoomContents(
+        report=people.REPORT, joined=people.JOINED, label_checks=people.label_checks
+    )
 
 
 def _probe() -> RoomContents:
@@ -91,8 +99,9 @@ def _ablation() -> RoomContents:
     return RoomContents(ablation.INSTRUMENTS, ablation.REPORT)
 
 
-def _labelled_by_people(suite: Suite) -> bool:
-    return any(item.people for item in suite.items)
+def _has_labels(suite: Suite) -> bool:
+    labelled = (item.people or item.label is not None for item in suite.items)
+    return suite.space.score is None and any(labelled)
 
 
 # In the order of the report.
@@ -103,7 +112,8 @@ ROOMS: Final = (
     Room("temperature", ("temperature",), _temperature),
     Room("debate", ("debate",), _debate, _debate_files),
     Room("rubric", ("rubric",), _rubric, _rubric_files, reported_by=("paraphrase",)),
-    Room("people", (), _people, joins=_labelled_by_people),
+    Room("score", ("score",), _score),
+    Room("people", (), _people, joins=_has_labels),
     Room("probe", ("probe",), _probe),
     Room("ablation", ("ablation",), _ablation),
 )

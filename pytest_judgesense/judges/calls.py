@@ -187,7 +187,9 @@ def _probabilities_of(
     suite: Suite, judge: JudgeSpec, replies: Sequence[Reply | Failed], outcome: JudgmentOutcome
 ) -> dict[str, Any]:
     """The probabilities of the verdicts, from the tokens of a trial's single reply."""
-    if not judge.logprobs or len(replies) > 1 or not isinstance(outcome, Verdict):
+    if not judge.logprobs or len(replies) > 1 or suite.space.score is not None:
+        return {}
+    if not isinstance(outcome, Verdict):
         return {}
     (reply,) = replies
     if not isinstance(reply, Reply):

@@ -12,6 +12,7 @@ import dataclasses
 import enum
 import inspect
 import json
+import math
 import sys
 import sysconfig
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -26,7 +27,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.replies.spellings import labels_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import Verdict, is_number
+from pytest_judgesense.trial import Verdict, is_number, score_text
 
 # What a function may take besides the fields of the items: the template's text with its
 # placeholders, its id, and the messages of the whole prompt.
@@ -340,9 +341,11 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
     if callable(item := getattr(value, "item", None)) and type(value).__module__ == "numpy":
         value = item()  # a scalar of numpy
     if isinstance(value, bool):
-        if space is not None and {*space.labels} == {"0", "1"}:
+        if space is not None and space.score is None and {*space.labels} == {"0", "1"}:
             return str(int(value))
         return json.dumps({"verdict": value})
+    if isinstance(value, float) and space is not None and space.score and math.isfinite(value):
+        return score_text(value)  # without an exponent
     if isinstance(value, int | float):
         return repr(value)
     plain = _plain(value)

@@ -184,16 +184,8 @@ class JudgeSpec:
 
     @property
     def slug(self) -> str:
-        """The name as in node ids and file names.
-
-        Characters outside ``[A-Za-z0-9._-]`` become ``-``; then a digest keeps different names
-        different, as it does behind what is cut off: folders have names of at most 255 bytes. One
-        that is invalid for a folder on Windows is prefixed with ``judge-``.
-        """
-        clean = _NOT_IN_A_SLUG.sub("-", self.name).strip("-.") or "judge"
-        if _DEVICE.fullmatch(clean):
-            clean = f"judge-{clean}"
-        return told_apart(clean[:_LONGEST_SLUG], self.name)
+        """The name as in node ids and file names, see `slug_of`."""
+        return slug_of(self.name)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -335,3 +327,16 @@ def table_of(name: str) -> str:
 def prompts_digest(texts: Mapping[str, Any]) -> str:
     """A short digest of the prompts that were in use, by suite."""
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def slug_of(name: str) -> str:
+    """The name of a judge as in node ids and file names.
+
+    Characters outside ``[A-Za-z0-9._-]`` become ``-``; then a digest keeps different names
+    different, as it does behind what is cut off: folders have names of at most 255 bytes. One that
+    is invalid for a folder on Windows is prefixed with ``judge-``.
+    """
+    clean = _NOT_IN_A_SLUG.sub("-", name).strip("-.") or "judge"
+    if _DEVICE.fullmatch(clean):
+        clean = f"judge-{clean}"
+    return told_apart(clean[:_LONGEST_SLUG], name)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.exchange import CALL, Exchange, as_bytes
+from pytest_judgesense.cassettes.listing import at_path
 from pytest_judgesense.files.limits import json_value
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.trial import MOST, Usage
@@ -228,7 +229,7 @@ def _usage(body: str | bytes) -> Usage | None:
 
 def _ended_by_length(events: Iterable[Mapping[str, Any]]) -> bool:
     return any(
-        end in _all_at(event, path.split("."))
+        end in at_path(event, path.split("."))
         for event in events
         for path, end in _ENDED_BY_LENGTH.items()
     )
@@ -244,21 +245,7 @@ def _has_text(event: Mapping[str, Any]) -> bool:
 
 def _all_of(paths: Iterable[str], event: Mapping[str, Any]) -> list[Any]:
     """What stands at some paths."""
-    return [value for path in paths for value in _all_at(event, path.split(".")) if value]
-
-
-def _all_at(value: Any, path: Sequence[str]) -> list[Any]:
-    """What stands at a path of keys and places; none of the thoughts that an API sends along."""
-    if not path:
-        return [value]
-    key, *rest = path
-    if key == "*":
-        parts = value if isinstance(value, list) else []
-        shown = (p for p in parts if isinstance(p, dict) and not p.get("thought"))
-        return [text for part in shown for text in _all_at(part, rest)]
-    if key.isdigit():
-        return _all_at(value[int(key)], rest) if isinstance(value, list) and value else []
-    return _all_at(value[key], rest) if isinstance(value, dict) and key in value else []
+    return [value for path in paths for value in at_path(event, path.split(".")) if value]
 
 
 def _objects(body: str | bytes) -> Iterator[Mapping[str, Any]]:

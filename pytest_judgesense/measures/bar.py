@@ -9,9 +9,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.measures.definition import CONDITION_KEYS, Measure
+
+# What a declaration says of a failure that is known; the three stand together.
+KNOWN_ARGUMENTS: Final = ("known", "at", "until")
+_KNOWN: Final = "known=, at=, until="
+
+
+class KnownFailure(NamedTuple):
+    """A failure that a declaration accepts for a while: it is no part of a check's id.
+
+    Attributes:
+        reason: why, in the words of whoever accepts it.
+        at: the number that is accepted: what is shown to be worse fails all the same.
+        until: the last day on which it is accepted, in UTC.
+    """
+
+    reason: str
+    at: float
+    until: date
 
 
 class CheckKind(NamedTuple):
@@ -89,7 +108,7 @@ def gate_of(measure: Measure) -> CheckKind:
     sign = ">=" if measure.floor else "<="
     return CheckKind(
         measure.check,
-        f"bar, limit=, suite=, {_CONDITION}",
+        f"bar, limit=, {_KNOWN}, suite=, {_CONDITION}",
         f"{measure.name} ({measure.meaning}) {sign} bar",
         None,
         None,
@@ -133,6 +152,7 @@ class Check:
         suite: name of the suite, or ``None`` for the suite file that declares it.
         limits: the limits, by the names of those bars that have one: what cannot be accepted.
         shows_limits: whether its id names the limits, because another check has the same bars.
+        known: the failure that its declaration accepts; ``None`` for none.
     """
 
     kind: CheckKind = field(repr=False, compare=False)
@@ -144,6 +164,7 @@ class Check:
     name: str = ""
     limits: Mapping[str, float] = field(default_factory=dict)
     shows_limits: bool = field(default=False, compare=False)
+    known: KnownFailure | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.kind.name)

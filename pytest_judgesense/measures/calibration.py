@@ -295,9 +295,11 @@ def calibration_of(cell: Cell) -> Calibration | None:
     """The calibration of a judge by the labels of people in a cell; ``None`` without labels.
 
     Items that were chosen to be labelled although chance drew others are left out. Suites whose
-    replies grade several criteria have none.
+    replies grade several criteria, or score, have none.
     """
     design = cell.design
+    if design.score is not None:
+        return None
     trials = [judgment.trial for judgment in cell.judgments]
     by_people = design.labelled is not None or any(trial.people for trial in trials)
     if design.criteria or not by_people or all(trial.label is None for trial in trials):

@@ -70,10 +70,12 @@ class Brief(NamedTuple):
         name: a word or two.
         condition: of the estimates shown there; if there are several, such as one for each
             temperature, the first and the last are shown.
+        aside: a flag of estimates that are shown there only where a check is about the measure.
     """
 
     name: str
     condition: Mapping[str, Any] = MappingProxyType({})
+    aside: str = ""
 
 
 class Measure(NamedTuple):  # faster to create than a dataclass: every session creates all of them
@@ -125,6 +127,8 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
             improved; empty if it may be by itself.
         complement: the measure that it is one minus of, on the same units: with it, it is one
             quantity and counts once among the bars that policy ``refuted`` corrects for.
+        needs: what a suite must have for it, and the line of the suite file that brings it; empty
+            where that depends on the kind of suites alone.
         source: the plugin that provides it; empty for this package.
     """
 
@@ -152,6 +156,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     decides: bool = False
     gains_with: str = ""
     complement: str = ""
+    needs: str = ""
     source: str = ""
 
     @property
@@ -173,6 +178,11 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         """Whether one measurement of it may be called better or worse than another."""
         return self.direction != "construct" and not self.decides
 
+    @property
+    def needed(self) -> str:
+        """What a suite must have for it, in a sentence; empty where that is not known."""
+        return f"{self.name} needs {self.needs}" if self.needs else ""
+
     def taken_by(self, estimator: Estimator, find: _Find | None = None) -> Measure:
         """The same measure as an instrument estimates it, and finds the evidence of it."""
         evidence = self.evidence
@@ -188,7 +198,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
         if self.phrased is not None:
             return self.phrased(estimate)
         if self.sentence:
-            return self.sentence.format(**_words(estimate))
+            return said_as(self.sentence, estimate)
         if estimate.count is None:
             return f"{self.name} is {_short(estimate.value)} ({self.meaning})"
         counted = _short(estimate.count)
@@ -232,6 +242,11 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
 def taken_by(estimator: Estimator, *measures: Measure) -> tuple[Measure, ...]:
     """Measures that an instrument estimates in one pass."""
     return tuple(measure.taken_by(estimator) for measure in measures)
+
+
+def said_as(form: str, estimate: Estimate, **more: str) -> str:
+    """A sentence about an estimate: ``form`` with its numbers, and ``more`` words of its own."""
+    return form.format(**_words(estimate), **more)
 
 
 def _words(estimate: Estimate) -> dict[str, str]:

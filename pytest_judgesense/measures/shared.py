@@ -13,10 +13,11 @@ from typing import Final
 from pytest_judgesense.estimate import Estimate, compact
 from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 from pytest_judgesense.text.shown_change import ShownChange
-from pytest_judgesense.trial import Design, Judgment
+from pytest_judgesense.trial import Design, Judgment, Trial
 
 _POSITIONAL: Final = Evidence("pairs won by a slot")
-_of_pairs: Final = partial(Measure, unit="canonical pair")
+_NEEDS_PAIRS: Final = 'pairs: pairwise = true under [space], orders = "both" under [design]'
+_of_pairs: Final = partial(Measure, unit="canonical pair", needs=_NEEDS_PAIRS)
 _bound: Final = partial(_of_pairs, direction="lower", gate="bound", best="units")
 _ceiling: Final = partial(Measure, direction="lower", unit="call", gate="ceiling", best="units")
 
@@ -42,6 +43,7 @@ SIDE_BIAS: Final = Measure(
     best="half",
     phrased=_of_side,
     brief=Brief("side bias"),
+    needs=_NEEDS_PAIRS,
 )
 FIRST_SLOT_RATE: Final = Measure(
     name="first_slot_rate",
@@ -83,6 +85,7 @@ AGREEMENT: Final = Measure(
     best="units",
     sentence="{rest} of {n} replies do not give the label{silent}",
     brief=Brief("agreement"),
+    needs='labels: columns = { label = "..." } under [stimuli]',
 )
 REPEAT_FLIP_RATE: Final = Measure(
     "repeat_flip_rate",
@@ -95,6 +98,7 @@ REPEAT_FLIP_RATE: Final = Measure(
     gains_with=AGREEMENT.name,
     sentence="{count} of {n} items get another verdict when asked again",
     brief=Brief("repeat flips"),
+    needs="repeats: replicates = 2 or more under [design]",
 )
 UNPARSED_RATE: Final = _ceiling(
     name="unparsed_rate",
@@ -183,6 +187,11 @@ def confounded(flags: Iterable[str]) -> bool:
 def right(judgment: Judgment) -> float | None:
     """1 for a verdict that equals the label, else 0; ``None`` without a label."""
     return None if judgment.correct is None else float(judgment.correct)
+
+
+def place_of_label(design: Design, trial: Trial) -> float:
+    """The place of the label among labels in order, from 0 to 1; NaN without one."""
+    return math.nan if trial.label is None else place_on_scale(design, trial.label)
 
 
 def place_on_scale(design: Design, verdict: str) -> float:

@@ -138,9 +138,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     asks = STATE in item.config.stash or is_marked(item)  # marked after the collection, perhaps
     if not asks or not isinstance(item, pytest.Function):
         return (yield)
-    from pytest_judgesense.plugin.markers import run_declared_checks
+    from pytest_judgesense.plugin.markers import ending_as_known, run_declared_checks
 
-    with run_declared_checks(item):
+    with ending_as_known(item), run_declared_checks(item):
         return (yield)
 
 

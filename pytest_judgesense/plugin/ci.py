@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.measures.bar import Check
     from pytest_judgesense.plugin.declared_check import DeclaredCheck
+    from pytest_judgesense.plugin.family import Decision
     from pytest_judgesense.plugin.run import Run
     from pytest_judgesense.report.summary import Missed
     from pytest_judgesense.report.view import View
@@ -68,8 +69,9 @@ def require_pass(
 ) -> None:
     """Evaluate a check; its outcome enters the datasheet and the properties of ``item``.
 
-    A check that compares with a baseline is skipped where there is none. Raises `CheckFailed`, or
-    the error of a failed measurement, which the properties hold too.
+    A check that compares with a baseline is skipped where there is none; one whose failure is known
+    ends as `pytest.xfail` does. Raises `CheckFailed`, or the error of a failed measurement, which
+    the properties hold too.
     """
     __tracebackhide__ = True
     judge, suite, check = member
@@ -90,11 +92,12 @@ def require_pass(
         _note(item, (check.key, suite.name, judge.slug), entry | _not_compared(reason))
         pytest.skip(reason)
     try:
-        explanation, measurement = run.family.decide(member, rivals)
+        decision = run.family.decide(member, rivals)
     except JudgesenseError as error:
         entry["explanation"] = str(error)
         raise
     else:
+        explanation, accepted = decision.explanation, decision.line.known
         entry |= _numbers(explanation)
         summary = explanation.summary
         warnings = (text for text in explanation.warnings(run.family.warned) if text not in summary)
@@ -103,10 +106,28 @@ def require_pass(
             entry["changed"] = against.summary or _NONE
             if change := against.change:
                 entry["since"] = f"{change.verdict}: {change.words}"
+        if accepted is not None:
+            words = decision.line.known_words
+            of_day = accepted.lines(run.day) if explanation.outcome.fails else words
+            entry["known"] = "; ".join(of_day)
     finally:
         _note(item, (check.key, suite.name, judge.slug), _cleaned(entry, run))
     if explanation.outcome.fails:
-        raise CheckFailed(*run.family.failure_texts(explanation, measurement, command_of(item)))
+        _fail(item, run, member, decision)
+
+
+def _fail(item: pytest.Item, run: Run, member: DeclaredCheck, decision: Decision) -> None:
+    """End a test whose check fails: as `pytest.xfail` does, where that is known and accepted."""
+    __tracebackhide__ = True
+    test = item.nodeid.partition("[")[0] if isinstance(item, pytest.Function) else ""
+    run.family.propose_known(decision, member, test)
+    accepted = decision.line.known
+    refusal = accepted.refusal_on(run.day) if accepted else ""
+    texts = run.family.failure_texts(decision, command_of(item), refusal)
+    if accepted and not refusal:
+        # Looked up when it is called: under --runxfail it returns, and the check fails.
+        pytest.xfail(harmless(f"{accepted.words}; {texts[-1]}"))
+    raise CheckFailed(*texts)
 
 
 def _cleaned(entry: dict[str, str], run: Run) -> dict[str, str]:
@@ -223,8 +244,8 @@ class Failures:
             title = "{check} of judge {judge} on {suite}: {outcome}".format_map(entry)
             place = [*_place(report.location, rootdir), ("title", title)]
             properties = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in place)
-            changed = entry.get("changed", _NONE)
-            text = "; ".join([entry["explanation"], *[changed] * (changed != _NONE)])
+            beside = (entry.get(name, _NONE) for name in ("changed", "known"))
+            text = "; ".join([entry["explanation"], *(part for part in beside if part != _NONE)])
             yield f"::error {properties}::{_escaped(text)}"
         if rest := len(failed[most:]):
             yield f"::error title=more checks::{rest} more did not pass: see the job summary"

@@ -17,7 +17,7 @@ from pytest_judgesense.judges.throttle import Answer
 from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.plugin.cassette_files import Recordings
-from pytest_judgesense.plugin.results import MeasuredPart, Results
+from pytest_judgesense.plugin.results import KnownProposal, MeasuredPart, Results
 from pytest_judgesense.plugin.screen import tables_shown
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.trial import Failed, RequestCount
@@ -33,6 +33,7 @@ class Collected:
         verified: what asking some trials again has shown.
         shard: the lines about what is recorded of a suite in this shard, each a text.
         notes: lines for the screen, where this process has none.
+        proposals: how what fails could be declared known.
         before: the judgments of a measurement at the revision that is the baseline, if any.
         totals: what the history of live sessions keeps of a measurement, with its sheet, if any.
     """
@@ -59,6 +60,7 @@ class Collected:
         self.verified: list[Verification] = []
         self.shard: list[str] = []
         self.notes: list[str] = []
+        self.proposals: list[KnownProposal] = []
         self.before: Callable[[Measurement], Cell | None] = lambda _: None
         self.totals: Callable[[Measurement, SuiteSheet], JudgeTotals | None] = lambda *_: None
 
@@ -106,9 +108,11 @@ class Collected:
             notes=tuple(map(self.cleaned, self.notes)),
             questions=dict(self._questions),
             unmeasured=self._unmeasured,
+            proposals=tuple(self.proposals),
         )
         self._unmeasured = {}
-        for collected in (self.verified, self.shard, self.notes, self._questions):
+        told = (self.verified, self.shard, self.notes, self._questions, self.proposals)
+        for collected in told:
             collected.clear()
         return self._with_secrets(results)
 

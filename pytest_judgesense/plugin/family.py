@@ -6,16 +6,18 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import pytest
 
 from pytest_judgesense.checks.check_texts import brief_lines, check_line, explanation_of, whole_text
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.explanation import Explanation
+from pytest_judgesense.checks.known import is_worse_than_then, not_worse_words, widened
 from pytest_judgesense.checks.luck import Draws, lost
 from pytest_judgesense.checks.outcome import (
     ALPHA,
@@ -28,6 +30,7 @@ from pytest_judgesense.checks.outcome import (
     quantity_of,
     refuting_alphas,
 )
+from pytest_judgesense.datasheets.datasheet import CheckLine, KnownState
 from pytest_judgesense.errors import JudgesenseError, UsageError, printable
 from pytest_judgesense.judges.prompts import unsent_error, unsent_prompts
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -35,6 +38,11 @@ from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.declared_check import DeclaredCheck, checks_of
+from pytest_judgesense.plugin.known_failures import (
+    comparison_of,
+    comparisons_of_known,
+    proposal_of,
+)
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.revision_rules import (
     SessionRules,
@@ -47,7 +55,7 @@ from pytest_judgesense.plugin.selection import start_of
 from pytest_judgesense.plugin.session_measurements import Measurements
 from pytest_judgesense.plugin.settings import Settings
 from pytest_judgesense.plugin.suite_names import SUFFIX
-from pytest_judgesense.suites.builtin import builtin_suites
+from pytest_judgesense.suites.builtin import SUITE_FOLDERS, builtin_suites
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.layout import WIDTH, within
@@ -55,9 +63,23 @@ from pytest_judgesense.text.layout import WIDTH, within
 if TYPE_CHECKING:
     from pytest_judgesense.checks.drift import DriftOutcome
     from pytest_judgesense.checks.regression import RegressionOutcome
+
+    AnyOutcome: TypeAlias = Outcome | RegressionOutcome | DriftOutcome
     from pytest_judgesense.earlier.past import PastReader
     from pytest_judgesense.plugin.against_baseline import BaselineComparison
     from pytest_judgesense.plugin.live_history import LiveHistory
+
+
+class Decision(NamedTuple):
+    """A check that was decided.
+
+    Attributes:
+        line: as the datasheet holds it.
+    """
+
+    explanation: Explanation
+    measurement: Measurement
+    line: CheckLine
 
 
 class Family:
@@ -116,7 +138,7 @@ class Family:
         """The other suites of the project of these."""
         paths = set(builtin_suites().values()) if with_builtin else set()
         root = self._settings.rootdir
-        patterns = {(root / "suites", f"*/*{SUFFIX}")}
+        patterns = {(root / folder, f"*/*{SUFFIX}") for folder in SUITE_FOLDERS}
         for path in suites:
             folder = path.parent
             patterns |= {(folder, f"*{SUFFIX}"), (folder.parent, f"*/*{SUFFIX}")}
@@ -312,9 +334,7 @@ class Family:
         """What is told of close outcomes."""
         return warned_of(self._config, self._settings)
 
-    def decide(
-        self, member: DeclaredCheck, rivals: Sequence[JudgeSpec] = ()
-    ) -> tuple[Explanation, Measurement]:
+    def decide(self, member: DeclaredCheck, rivals: Sequence[JudgeSpec] = ()) -> Decision:
         """A check with its outcome, which enters the datasheet; ``rivals`` are compared by some."""
         judge, suite, check = member
         self._measurements.refuse_function(judge, suite, [check])
@@ -328,14 +348,9 @@ class Family:
                 remedy=self._measurements.recordings.how_to_record(judge, suite),
             )
         rule = self._rule(member)
-        outcome: Outcome | RegressionOutcome | DriftOutcome
+        outcome: AnyOutcome
         if check.kind.regression:
-            family = [
-                each
-                for each in self.members
-                if each.check.kind.regression and not self.not_compared(each)
-            ]
-            outcome = self._baseline.outcome(member, family)
+            outcome = self._baseline.outcome(member, self._compared)
             # One line each on the screen, however many causes there are.
             told = map("; ".join, (self._baseline.notices(member), self._loosened(member)))
             self._collected.add_against(measurement, [*filter(None, told)])
@@ -353,6 +368,8 @@ class Family:
             outcome, measurement.cell, measurement.question_of, measurement.contents_of
         )
         line = check_line(explanation, self._collected.cleaned, warned=self.warned)
+        if line.known is not None:
+            line = replace(line, known=self._against_baseline(line.known, member, outcome))
         self._collected.add(measurement, line)
         if tells_luck(self._config) and not outcome.fails:
             # Sessions on other items are the same for all checks of a suite.
@@ -361,15 +378,82 @@ class Family:
                 self._draws[key] = Draws.of(measurement.cell, self.policy)
             draws = lost(outcome, rule, self._draws[key])
             self._collected.add_luck(measurement, check.key, draws)
-        return explanation, measurement
+        return Decision(explanation, measurement, line)
+
+    @property
+    def _compared(self) -> list[DeclaredCheck]:
+        """The declared checks that are compared with the baseline: one family of Holm's."""
+        regressions = (each for each in self.members if each.check.kind.regression)
+        return [each for each in regressions if not self.not_compared(each)]
+
+    def _against_baseline(
+        self, state: KnownState, member: DeclaredCheck, outcome: AnyOutcome
+    ) -> KnownState:
+        """What is known of a check, with what the baseline says of that."""
+        state = replace(state, widened=self._widened(member))
+        if state.breach or not outcome.fails:
+            return state
+        worse, since = self._since_baseline(member)
+        cleaned = self._collected.cleaned
+        return replace(state, breach=cleaned(worse), since=cleaned(since))
+
+    def _since_baseline(self, member: DeclaredCheck) -> tuple[str, str]:
+        """That the measure of a known failure became worse, or what else the baseline says of it.
+
+        Where a declared check compares it, by that check. The others are a family of their own, so
+        that who declares a failure known weakens no other comparison.
+        """
+        if self._settings.revision is None and self._settings.baseline is None:
+            return "", ""
+        compared = comparison_of(member, self.members)
+        if compared is None:
+            return "", f"not compared: {member.check.measure} never is with earlier sessions"
+        if reason := self.not_compared(compared):
+            return "", reason
+        measurement = self._measurements.once(member.judge, member.suite)
+        if measurement.stop is not None:
+            return "it is compared on all clusters, and its recording was stopped early", ""
+        family = self._compared
+        if compared.key not in {each.key for each in family}:
+            of_known = comparisons_of_known(self.members)
+            family = [each for each in of_known if not self.not_compared(each)]
+        outcome = self._baseline.outcome(compared, family)
+        if is_worse_than_then(outcome):
+            return explanation_of(outcome, measurement.cell).sentence, ""
+        return "", not_worse_words(outcome)
+
+    def _widened(self, member: DeclaredCheck) -> str:
+        """What a known failure accepts that it did not at the revision that is the baseline."""
+        revision, check = self._settings.revision, member.check
+        if revision is None or isinstance(self.past, JudgesenseError):
+            return ""
+        declared = {
+            own.key: own.known for own, _ in checks_of(member.suite, self._measurements.registry)
+        }
+        if declared.get(check.key) != check.known:
+            return f"declared in a test, which is not compared with {revision}"
+        return widened(check, self.checks_then(member.suite), revision)
+
+    def propose_known(self, decision: Decision, member: DeclaredCheck, test: str) -> None:
+        """Note how a failure could be declared known, where it was just recorded.
+
+        ``test``: the id of the test that declares the check; empty for its suite file.
+        """
+        if self._settings.mode == "record":
+            proposal = proposal_of(member, decision.explanation.outcome, test)
+            self._collected.proposals += [proposal] if proposal else []
 
     def failure_texts(
-        self, explanation: Explanation, measurement: Measurement, alone: str
+        self, decision: Decision, alone: str, refusal: str = ""
     ) -> tuple[str, tuple[str, ...], str]:
         """Why a check did not pass; the first pieces of evidence alone, in lines; and the sentence.
 
-        ``alone`` is the command that runs its item alone.
+        Args:
+            decision: on the check.
+            alone: the command that runs its item alone.
+            refusal: why its failure is known no more; empty where it never was.
         """
+        explanation, measurement = decision.explanation, decision.measurement
         settings, judge = self._settings, measurement.judge
         command = [alone]
         if settings.judges:
@@ -402,6 +486,9 @@ class Family:
             text = whole_text(explanation, judge.name, measurement.prompt_of, look_further)
         cleaned = self._collected.cleaned
         sentence = cleaned(printable(explanation.sentence))
+        if refusal and decision.line.known:
+            lines = decision.line.known.words, f"fails again: {refusal}"
+            sentence, text = "; ".join([sentence, *lines]), "\n  ".join([text, *lines])
         return cleaned(text), tuple(map(cleaned, brief)), sentence
 
     def stopping_of(self, judge: JudgeSpec, suite: Suite, progress: Progress) -> Stopping | None:

@@ -6,8 +6,8 @@ is light: suite files are read only if one was asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -23,13 +23,14 @@ from pytest_judgesense.plugin.activation import (
 from pytest_judgesense.plugin.ci import require_pass
 from pytest_judgesense.plugin.messages import collect_error, ended_by_us
 from pytest_judgesense.plugin.state import State, state_of
-from pytest_judgesense.plugin.suite_names import is_selected, split_name
+from pytest_judgesense.plugin.suite_names import SuiteNotFound, is_selected, split_name
 
 if TYPE_CHECKING:
     from pytest_judgesense.measures.bar import Check
     from pytest_judgesense.suites.suite import Suite
 
 EVALUATED: Final = pytest.StashKey[set[tuple[str, str | None]]]()
+_KNOWN: Final = pytest.StashKey[list[str]]()
 
 
 def checks_of(node: pytest.Item | Any) -> list[Check]:
@@ -92,14 +93,14 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     judges = []
     try:
         checks = checks_of(node)
-        suites = [_suite(node, check) for check in checks]
-        state.seen_suites.update(suite.base for suite in suites)
-        named = dict.fromkeys(name for suite in suites for name in suite.judges)
+        pairs = list(_with_suites(node, checks))
+        state.seen_suites.update(suite.base for suite, _ in pairs)
+        named = dict.fromkeys(name for suite, _ in pairs for name in suite.judges)
         judges = state.run.measurements.judges(node.path, list(named))
         members = [
             DeclaredCheck(judge, suite, check)
             for judge in judges
-            for suite, check in zip(suites, checks, strict=True)
+            for suite, check in pairs
             if is_selected(suite.base, state.settings.suites)
         ]
         if members:
@@ -111,6 +112,13 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     if FIXTURE not in metafunc.fixturenames:
         metafunc.fixturenames.append(FIXTURE)
     metafunc.parametrize(FIXTURE, judges, ids=[judge.slug for judge in judges], indirect=True)
+
+
+def _with_suites(node: Any, checks: Sequence[Check]) -> Iterator[tuple[Suite, Check]]:
+    """The checks whose suite is found; of another one the test tells, when it runs."""
+    for check in checks:
+        with suppress(SuiteNotFound):
+            yield _suite(node, check), check
 
 
 def _suite(node: Any, check: Check) -> Suite:
@@ -127,7 +135,10 @@ def _suite(node: Any, check: Check) -> Suite:
 
 
 def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
-    """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass."""
+    """Evaluate one check; raises `CheckFailed` with the explanation if it does not pass.
+
+    A failure that is known is noted, and ends the test when all of it is done.
+    """
     __tracebackhide__ = True
     from pytest_judgesense.plugin.declared_check import DeclaredCheck
 
@@ -138,7 +149,36 @@ def evaluate(item: pytest.Item, judge: Any, check: Check) -> None:
     if run.family.only_saves(check):  # the test's own lines are what it is about
         run.measurements.shown(judge, suite)
         return
-    require_pass(item, run, DeclaredCheck(judge, suite, check), rivals)
+    with _going_on(item):
+        require_pass(item, run, DeclaredCheck(judge, suite, check), rivals)
+
+
+@contextmanager
+def _going_on(item: pytest.Item) -> Iterator[None]:
+    """Note the known failure that this block ends with, if any, for `ending_as_known`."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except pytest.xfail.Exception as accepted:
+        item.stash.setdefault(_KNOWN, []).append(str(accepted.msg))
+
+
+@contextmanager
+def ending_as_known(item: pytest.Item) -> Iterator[None]:
+    """End a test as an expected failure where known failures were noted, and nothing else is wrong.
+
+    At its end: what is known hides nothing of what is not.
+    """
+    __tracebackhide__ = True
+    try:
+        yield
+    except BaseException:
+        item.stash[_KNOWN] = []  # it may be run once more
+        raise
+    reasons, item.stash[_KNOWN] = item.stash.get(_KNOWN, []), []
+    if reasons:
+        with ended_by_us(item):
+            pytest.xfail("; ".join(dict.fromkeys(reasons)))
 
 
 @contextmanager

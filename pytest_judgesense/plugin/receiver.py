@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.cassettes.credentials import Credentials
     from pytest_judgesense.checks.verifying import Verification
     from pytest_judgesense.plugin.cassette_files import Recordings
-    from pytest_judgesense.plugin.results import MeasuredPart, Results
+    from pytest_judgesense.plugin.results import KnownProposal, MeasuredPart, Results
     from pytest_judgesense.plugin.session import Session
     from pytest_judgesense.trial import RequestCount
 
@@ -39,6 +39,7 @@ class Receiver:
         unmeasured: the requests of what ended in an error, by judge and trial.
         removed: names of the credentials that were removed from what was recorded.
         skipped: names of those that were not, each with the reason.
+        proposals: how what fails could be declared known.
         was_interrupted: whether Ctrl-C or a signal ended the session.
         release_session: releases what tells workers that this process lives; once they ended.
     """
@@ -52,6 +53,7 @@ class Receiver:
         self.unmeasured: dict[tuple[str, str], RequestCount] = {}
         self.removed: set[str] = set()
         self.skipped: dict[str, str] = {}
+        self.proposals: list[KnownProposal] = []
         self.was_interrupted = False
         self.release_session: Callable[[], None] = lambda: None
         self._has_reports = False
@@ -139,6 +141,7 @@ class Receiver:
         self.removed.update(results.removed)
         self.skipped |= results.skipped
         self._recorded.update(map(Path, results.recorded))
+        self.proposals += results.proposals
         if results.notes:  # by a worker, which has no screen
             from pytest_judgesense.plugin.progress import write_lines
 

@@ -81,6 +81,28 @@ class MeasuredPart:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownProposal:
+    """How the failure of a check of one judge could be declared known.
+
+    Attributes:
+        place: path of the suite file, or id of the test, that declares the check.
+        suite: name of the suite in whose file it is declared; empty for a test.
+        check: its id; ``key`` tells it apart from the others there.
+        at: the number to accept; ``None`` where there is none.
+        floor: whether a lower number is worse.
+        instead: what to do where there is none.
+    """
+
+    place: str
+    suite: str
+    check: str
+    key: str
+    at: float | None
+    floor: bool
+    instead: str
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What a process has measured since it last told.
 
@@ -92,6 +114,7 @@ class Results:
         removed: names of the credentials that were removed from what was recorded.
         skipped: names of those that were not, each with the reason.
         recorded: the files that the process has recorded into.
+        proposals: how what fails could be declared known, of a session that records.
     """
 
     parts: tuple[MeasuredPart, ...] = ()
@@ -103,6 +126,7 @@ class Results:
     removed: tuple[str, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
     recorded: tuple[str, ...] = ()
+    proposals: tuple[KnownProposal, ...] = ()
 
     def __bool__(self) -> bool:
         return self != Results()

@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from pytest_judgesense.checks.outcome import MOST_MISSING, Policy
+from pytest_judgesense.files.pytest_ini import CASSETTES, CASSETTES_OPTION, stated
 
 _POLICY: Final = "judge-policy"
 _MISSING: Final = "judge-max-missing"
-_CASSETTES: Final = "judge-cassettes"
 _STRICTEST: Final = "confident"
 
 
@@ -48,13 +48,13 @@ def rules_of(own: SessionRules, then: Mapping[str, Any], typed: Sequence[str]) -
     """
     policy, most_missing = own.policy, own.most_missing
     loosened = []
-    if _POLICY not in typed and _stated(then, _POLICY) == _STRICTEST != policy:
+    if _POLICY not in typed and stated(then, _POLICY) == _STRICTEST != policy:
         loosened.append(f"judge_policy {_STRICTEST} -> {policy} ({_STRICTEST} holds)")
         policy = _STRICTEST
     if _MISSING not in typed:
         before = MOST_MISSING
         with suppress(ValueError):
-            before = float(_stated(then, _MISSING) or MOST_MISSING)
+            before = float(stated(then, _MISSING) or MOST_MISSING)
         if before < most_missing:
             loosened.append(f"judge_max_missing {before:g} -> {most_missing:g} ({before:g} holds)")
             most_missing = before
@@ -69,22 +69,11 @@ def cassettes_of(then: Mapping[str, Any], rootdir: Path, typed: Sequence[str]) -
         rootdir: the folder that holds it.
         typed: the options that are typed.
     """
-    return None if _CASSETTES in typed else rootdir / (_stated(then, _CASSETTES) or "cassettes")
-
-
-def _stated(ini: Mapping[str, Any], option: str) -> str:
-    """What an ini file says of an option: by its twin, or among ``addopts``."""
-    words = ini.get("addopts", "")
-    if isinstance(words, str):
-        try:
-            words = shlex.split(words)
-        except ValueError:  # an error of pytest
-            words = []
-    for place, word in enumerate(words):
-        name, equals, value = str(word).partition("=")
-        if name == f"--{option}":
-            return value if equals else str(next(iter(words[place + 1 :]), ""))
-    return str(ini.get(option.replace("-", "_"), ""))
+    return (
+        None
+        if CASSETTES_OPTION in typed
+        else rootdir / (stated(then, CASSETTES_OPTION) or CASSETTES)
+    )
 
 
 def typed_options(config: pytest.Config) -> list[str]:

@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """What one process of a session measures, decides and tells."""
+    """What one process of a session measures, decides and tells.
+
+    Attributes:
+        day: on which the session began, in UTC.
+    """
 
     def __init__(
         self, config: pytest.Config, settings: Settings, shared: SharedState, registry: Registry
     ) -> None:
+        self.day = shared.day
         recordings = Recordings(settings, shared, recorder_of(config))
         self.collected = Collected(config, settings, Credentials(), recordings)
         self.measurements = Measurements(

@@ -68,7 +68,7 @@ def datasheet_lines(view: View | None, missed: Sequence[Missed], verbosity: int)
     if view is None:
         yield from summary.missed_lines(missed, brief=verbosity < 0)
     elif verbosity < 0:
-        yield from summary.quiet_lines(view, missed)
+        yield from summary.quiet_lines(view, missed, today)
     elif verbosity >= EVERYTHING:
         yield from terminal.datasheet_lines(view, today)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -26,6 +27,7 @@ from pytest_judgesense.errors import (
     LimitReached,
     UnprovenRecording,
     UsageError,
+    listed,
     unknown_name,
 )
 from pytest_judgesense.judges.functions import binding_of, refuse_one_wording
@@ -51,9 +53,19 @@ from pytest_judgesense.plugin.live_saving import live_answers
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.settings import Settings, SharedState
 from pytest_judgesense.plugin.startup import uncollected
-from pytest_judgesense.plugin.suite_names import split_name
+from pytest_judgesense.plugin.suite_names import (
+    SUFFIX,
+    SuiteNotFound,
+    SuitesOfRun,
+    split_name,
+)
 from pytest_judgesense.registry import Registry
-from pytest_judgesense.suites.builtin import builtin_suites, suite_file
+from pytest_judgesense.suites.builtin import (
+    SUITE_FOLDERS,
+    builtin_suites,
+    is_built_in,
+    suite_file,
+)
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import Plans, Shard, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
@@ -93,6 +105,7 @@ class Measurements:
         self._shared = shared
         self.credentials = collected.credentials
         self._measured: dict[tuple[str, str, Path], Measurement | JudgesenseError] = {}
+        self._suites_of_run = SuitesOfRun(config)
         self._shards: dict[tuple[str, str, Path], list[str]] = {}
         self._linted: dict[int, tuple[Suite, tuple[str, ...]]] = {}
         self._throttles: dict[str, Throttle] = {}
@@ -178,13 +191,33 @@ class Measurements:
     def suite(self, name: str, near: Path) -> Suite:
         """The suite of a marker's ``suite=``: a path, one of the project, or a built-in one.
 
-        A path starts at ``near``, the folder of the test, or at the project's.
+        A path starts at ``near``, the folder of the test, or at the project's. A name is that of a
+        suite of the project, of one below ``near``, of one that this run collects, or of a built-in
+        one, the first that is there.
+
+        Raises:
+            SuiteNotFound: there is none.
         """
         base, preset = split_name(name)
-        if (path := suite_file(base, self._settings.rootdir, near)) is None:
-            or_path = "or the path of your own *.suite.toml"
-            raise unknown_name("suite", base, builtin_suites(), other=or_path)
+        path = suite_file(base, self._settings.rootdir, near)
+        if (path is None or is_built_in(path)) and not base.endswith(SUFFIX):
+            path = self._suites_of_run.nearest(base, near) or path
+        if path is None:
+            raise self._not_found(base, near)
         return load_suite(path, preset, self.registry.forms)
+
+    def _not_found(self, base: str, near: Path) -> SuiteNotFound:
+        """The error of a test that names a suite which is nowhere."""
+        root, found = self._settings.rootdir, self._suites_of_run.names(near)
+        below = [os.path.relpath(folder, root) for folder in self._suites_of_run.folders(near)]
+        unknown = unknown_name("suite", base, {*found, *builtin_suites()})
+        folders = listed([*SUITE_FOLDERS, *(f"below {place}" for place in below)])
+        return SuiteNotFound(
+            unknown.what,
+            found=f"none in {root}: {folders}; and none that is built in",
+            expected=unknown.expected,
+            remedy=unknown.remedy or "name one of them, or the path of your own *.suite.toml",
+        )
 
     def shown(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement, made once, which the datasheet shows; the same error at every call."""

@@ -36,6 +36,7 @@ class SessionSections:
         sections = {
             "judge ranking": self._ranking_lines(),
             "judge datasheet": self._datasheet_lines(),
+            "judge known failures": self._proposal_lines(),
             "judge verification": self._verification_lines(),
             "judge shard": self._shard_lines(),
             "judge recording interrupted": self._resume_lines(),
@@ -64,8 +65,22 @@ class SessionSections:
 
     def _datasheet_lines(self) -> Iterator[str]:
         missed = self._session.failures.not_measured
-        if (view := self._view) is not None or missed:
+        view = self._view
+        if view is not None and self._session.config.getoption("runxfail", default=False):
+            from pytest_judgesense.report.view import accepting_nothing
+
+            view = accepting_nothing(view)  # as its tests do
+        if view is not None or missed:
             yield from datasheet_lines(view, missed, self._session.verbosity)
+
+    def _proposal_lines(self) -> Iterator[str]:
+        """How what fails could be declared known, where it was just recorded."""
+        if self._receiver.proposals:
+            from pytest_judgesense.plugin.known_failures import proposal_lines
+
+            registry = self._session.plugins.registry
+            day = self._session.shared.day
+            yield from proposal_lines(self._receiver.proposals, day, registry)
 
     def _lines_on_questions(self) -> Iterator[str]:
         """The calls of tests that ask their judge directly, beside those of the suites."""
@@ -139,7 +154,9 @@ class SessionSections:
             yield from indented(f"--judge-baseline {baseline}: not compared: {reason}", width=0)
         evaluated = {line.check for sheet in sheets for line in sheet.checks}
         evaluated |= self._session.failures.names
-        if not reasons and NO_REGRESSION.name not in map(_name_of, evaluated):
+        lines = (line for sheet in sheets for line in sheet.checks)
+        tells = any(line.known and (line.known.since or line.known.breach) for line in lines)
+        if not (reasons or tells) and NO_REGRESSION.name not in map(_name_of, evaluated):
             yield f"--judge-baseline {baseline}: no check was compared with it (no_regression is)"
         # "No worse" of half of the items is not what it seems: it never stands without the counts.
         counts = self._session.verbosity < 0 or self._session.config.getoption("no_summary")

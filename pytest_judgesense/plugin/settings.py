@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -90,6 +91,11 @@ class SharedState(NamedTuple):
     each: bool = False
     deadline: float | None = None
     columns: int = 0
+
+    @property
+    def day(self) -> date:
+        """The day on which the session began, in UTC."""
+        return date.fromisoformat(self.started[:10])
 
 
 def settings_of(config: pytest.Config) -> Settings:

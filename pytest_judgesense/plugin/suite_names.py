@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
 
-from pytest_judgesense.errors import unknown_name
+from pytest_judgesense.errors import UsageError, listed, unknown_name
 
 PREFIX: Final = "judgesense/"
 SUFFIX: Final = ".suite.toml"
@@ -107,3 +107,70 @@ def take_builtin_arguments(config: pytest.Config, suites: tuple[str, ...]) -> li
     if builtin:
         config.args[:] = rest
     return builtin
+
+
+class SuiteNotFound(UsageError):
+    """A test names a suite that is nowhere, or at several places: that test fails, and no other."""
+
+
+class SuitesOfRun:
+    """The suite files that a run collects, whether it has come to them or not, and those nearby.
+
+    They are found by their names, and left out as pytest leaves out what it does not collect.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._below: dict[Path, tuple[Path, ...]] = {}
+
+    def folders(self, near: Path) -> list[Path]:
+        """The folders that are searched, with all below them, for a test in the folder ``near``."""
+        invocation = self._config.invocation_params.dir
+        paths = (invocation / argument.partition("::")[0] for argument in self._config.args)
+        return list(dict.fromkeys([near, *paths]))
+
+    def names(self, near: Path) -> set[str]:
+        """The names of all suites there."""
+        return {path.name.removesuffix(SUFFIX) for path in self._files(near)}
+
+    def nearest(self, name: str, near: Path) -> Path | None:
+        """The file of a suite: of several the one that has most folders in common with the test.
+
+        Raises:
+            SuiteNotFound: two of them are as near.
+        """
+        named = {path.resolve() for path in self._files(near) if path.name == f"{name}{SUFFIX}"}
+        shared = {path: _shared_folders(path, near.resolve()) for path in named}
+        most = max(shared.values(), default=0)
+        nearest = sorted(path for path in named if shared[path] == most)
+        if len(nearest) > 1:
+            raise SuiteNotFound(
+                f"there are {len(nearest)} suites named {name!r}",
+                found=listed(map(str, nearest)),
+                expected="one, or one that is nearer to the test than the others",
+                remedy="give its path, from the folder of the test or of the project",
+            )
+        return next(iter(nearest), None)
+
+    def _files(self, near: Path) -> Iterator[Path]:
+        for folder in self.folders(near):
+            if folder not in self._below:
+                self._below[folder] = tuple(self._walk(folder))
+            yield from self._below[folder]
+
+    def _walk(self, path: Path) -> Iterator[Path]:
+        if path.is_file():
+            yield from [path] if path.name.endswith(SUFFIX) else []
+        for place, folders, files in os.walk(path):
+            here = Path(place)
+            folders[:] = sorted(name for name in folders if not self._is_ignored(here / name))
+            names = (name for name in files if name.endswith(SUFFIX))
+            yield from (here / name for name in names if not self._is_ignored(here / name))
+
+    def _is_ignored(self, path: Path) -> bool:
+        hook = self._config.hook
+        return bool(hook.pytest_ignore_collect(collection_path=path, config=self._config))
+
+
+def _shared_folders(path: Path, near: Path) -> int:
+    return len(Path(os.path.commonpath([path, near])).parts)

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import UsageError, listed, unknown_name
-from pytest_judgesense.files.pytest_ini import pytest_options
+from pytest_judgesense.files.pytest_ini import pytest_options, usual_recordings
 
 if TYPE_CHECKING:
     from pytest_judgesense.judges.spec import JudgeSpec
@@ -38,8 +39,13 @@ class Place:
         registry: the built-in values and those of plugins.
     """
 
-    cassettes: Path = Path("cassettes")
+    cassettes: Path = field(default_factory=usual_recordings)
     registry: Registry = field(default_factory=_built_in, repr=False)
+
+    @classmethod
+    def with_recordings(cls, folder: str | Path | None) -> Place:
+        """That of the working folder, its recordings in ``folder`` if one is given."""
+        return cls() if folder is None else cls(Path(folder))
 
     @cached_property
     def declared(self) -> dict[str, JudgeSpec]:
@@ -133,21 +139,31 @@ def trust_of(suite: str) -> Trust:
 
 def suite_files(name: str) -> list[Path]:
     """The suite files that a path or a name means: those of a folder, this project's, built-in."""
-    from pytest_judgesense.suites.builtin import builtin_suites, is_unpacked, suite_file
+    from pytest_judgesense.suites.builtin import (
+        SUITE_FOLDERS,
+        builtin_suites,
+        is_unpacked,
+        suite_file,
+    )
 
     if (file := suite_file(name)) is not None:
         return [file]
     files = sorted(Path(name).rglob("*.suite.toml"))
     if packed := [file for file in files if not is_unpacked(file)]:
         return packed
-    of_project = (path.parent for path in Path("suites").glob("*/*.suite.toml"))
+    of_project = (
+        path.parent for folder in SUITE_FOLDERS for path in Path(folder).glob("*/*.suite.toml")
+    )
     raise unknown_name("suite", name, {*builtin_suites(), *(folder.name for folder in of_project)})
 
 
 def suites_here() -> list[Path]:
-    """The suite files of this folder and of ``suites`` in it."""
+    """The suite files of this folder, and of the folders in it that are for suites."""
+    from pytest_judgesense.suites.builtin import SUITE_FOLDERS
+
     form = "*.suite.toml"
-    return [*sorted(Path.cwd().glob(form)), *sorted(Path("suites").rglob(form))]
+    below = (sorted(Path(folder).rglob(form)) for folder in SUITE_FOLDERS)
+    return [*sorted(Path.cwd().glob(form)), *chain.from_iterable(below)]
 
 
 # --- code of the project --------------------------------------------------------------------------

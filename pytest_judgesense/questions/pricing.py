@@ -16,6 +16,7 @@ from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.scope import Abandoned
 from pytest_judgesense.errors import MissingRecording, StaleRecording, listed
+from pytest_judgesense.files.pytest_ini import usual_recordings
 from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.client import unasked_endpoint
 from pytest_judgesense.judges.code_digest import RecordedCode
@@ -224,7 +225,7 @@ class RecordingCommand:
     before: str = ""
 
     def __str__(self) -> str:
-        is_usual = self.cassettes == Path("cassettes")
+        is_usual = self.cassettes == usual_recordings()
         folder = [] if is_usual else ["--judge-cassettes", str(self.cassettes)]
         command = shlex.join([*self.words, *folder, "--judge-mode", "record"])
         return f"{self.before}record it: {command}"

@@ -13,7 +13,8 @@ Reasons of `Unparsed`, a closed list:
 ``empty reply``                    no text, or only blanks
 ``no verdict``                     nothing in it states a verdict
 ``several verdicts: A, B``         statements of the same weight disagree
-``out of range: 7``                a number beyond the labels, or on another scale (``8/10``)
+``out of range: 7``                a number beyond the labels or the range of a score, or on
+                                   another scale (``8/10``)
 ``not a label: 4.5``               a number between the labels
 ``tie not permitted``              a tie in a space without ties
 ``abstention not permitted``       "cannot judge" in a space without abstention
@@ -38,6 +39,7 @@ from pytest_judgesense.replies.text import (
     only_begins,
     tidy,
     under_bare_thought,
+    with_decimal_points,
     without_markup,
     without_thinking,
 )
@@ -84,6 +86,10 @@ def _read(
         return CUT_OFF if concluded is None else _permitted(concluded, verdicts)
     symbols, candidates = labels.symbols, labels.candidates
     words = both_ends(tidy(both_ends(answer), symbols, candidates=candidates))
+    if labels.score is not None:
+        if truncated and words[-1:].isdigit():
+            return CUT_OFF  # "0.7" may have gone on to 0.73
+        words = with_decimal_points(words, labels.score)
     whole = labels.read_several(words)
     if truncated and isinstance(whole, Verdict) and (labels.extends(words) or only_begins(words)):
         return CUT_OFF

@@ -22,7 +22,7 @@ from pytest_judgesense.replies.text import (
     without_markup,
     without_thinking,
 )
-from pytest_judgesense.trial import Unparsed, Verdict
+from pytest_judgesense.trial import Unparsed, Verdict, score_text
 
 _Stated = TypeVar("_Stated")
 Read: TypeAlias = Callable[[str], ParseOutcome | None]
@@ -267,13 +267,18 @@ def _words_of(key: str) -> list[str]:
 
 def _scalar(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
     if isinstance(value, bool):  # so are those that Python functions return
+        if labels.score is not None:
+            return None  # what is true or false has no score
+        if labels.numbers.keys() == {0.0, 1.0}:
+            return Verdict(labels.numbers[float(value)])
         for word in ("true", "yes", "pass") if value else ("false", "no", "fail"):
             if word in labels.spoken:
                 return Verdict(labels.spoken[word])
         return None
     if isinstance(value, int | float):
         # str() refuses integers of thousands of digits, and no label has that many.
-        return labels.read(repr(value)) if abs(value) < 1e9 else None
+        shown = repr if labels.score is None else score_text
+        return labels.read(shown(value)) if abs(value) < 1e9 else None
     if not isinstance(value, str) or (
         is_block_name(value) and value.casefold() not in labels.blocks
     ):

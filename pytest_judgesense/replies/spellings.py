@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from pytest_judgesense.replies.text import in_ascii_signs, is_block_name, symbols_of
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.trial import ABSTAIN, TIE, Unparsed, Verdict
+from pytest_judgesense.trial import ABSTAIN, TIE, ScoreRange, Unparsed, Verdict, score_text
 
 ParseOutcome: TypeAlias = Verdict | Unparsed
 
@@ -104,6 +104,7 @@ class Labels:
         letters: the phrases of one letter.
         blocks: those that look like the name of a block of the prompt, such as "model_a".
         numbers: the labels by their value, if all labels are numbers; else empty.
+        score: the range within which every number is a verdict; ``None`` for labels alone.
         slots: the two labels of a pairwise space, else empty.
         candidates: whether labels name what is compared: slots, or letters from A on.
         symbols: those that are part of a label or a name; all others are decoration.
@@ -117,6 +118,7 @@ class Labels:
     letters: Mapping[str, str]
     blocks: frozenset[str]
     numbers: Mapping[float, str]
+    score: ScoreRange | None
     slots: tuple[str, ...]
     candidates: bool
     symbols: frozenset[str]
@@ -223,7 +225,11 @@ class Labels:
     def _number(self, number: re.Match[str]) -> ParseOutcome | None:
         """The outcome of ``4``, ``4.0``, ``4/5`` or ``7``."""
         unclear = number["dash"] if self.signed else number["n"].startswith("+")
-        if unclear or (number["percent"] and max(self.numbers) != _PERCENT):
+        if unclear:
+            return None
+        if self.score is not None and (stated := _stated_score(number, self.score)) is not None:
+            return _scored(stated, number["shown"], self.score)
+        if number["percent"] and max(self.numbers) != _PERCENT:
             return None
         if number["of"] and int(number["of"]) != max(self.numbers):
             return Unparsed(f"out of range: {_AFTER_NUMBER.sub('', number['shown'])}")
@@ -232,6 +238,26 @@ class Labels:
             return Verdict(self.numbers[value])
         inside = min(self.numbers) <= value <= max(self.numbers)
         return Unparsed(f"{'not a label' if inside else 'out of range'}: {number['n']}")
+
+
+def _stated_score(number: re.Match[str], score: ScoreRange) -> float | None:
+    """The number that ``0.73``, ``73/100``, ``73%`` or ``4`` is; ``None`` on another scale.
+
+    A fraction and a per cent are numbers from 0 to 1; where a score ends elsewhere they are only
+    counted in its own steps (``73/100`` and ``73%`` of 0 to 100).
+    """
+    value = float(number["n"])
+    whole = float(number["of"] or (_PERCENT if number["percent"] else 0))
+    if not whole or whole == score.high:
+        return value
+    return value / whole if score == ScoreRange(0, 1) else None
+
+
+def _scored(value: float, shown: str, score: ScoreRange) -> ParseOutcome:
+    """The verdict of a number within the range; else that it is out of it."""
+    if score.holds(value):
+        return Verdict(score_text(value))
+    return Unparsed(f"out of range: {_AFTER_NUMBER.sub('', shown)}")
 
 
 @lru_cache(maxsize=1024)  # "A", "Verdict": the same few in nearly every reply
@@ -277,7 +303,7 @@ def _normal(text: str) -> str:
 def labels_of(space: DecisionSpace) -> Labels:
     """The spellings of ``space``; built once for each space."""
     names = tuple((value, tuple(names)) for value, names in space.names.items())
-    return _built(space.labels, space.pairwise, space.tie, names)
+    return _built(space.labels, space.pairwise, space.tie, names, space.score)
 
 
 @lru_cache(maxsize=64)
@@ -286,6 +312,7 @@ def _built(
     pairwise: bool,
     tie: bool,
     names: tuple[tuple[str, tuple[str, ...]], ...],
+    score: ScoreRange | None = None,
 ) -> Labels:
     written = (*labels, *(phrase for _, phrases in names for phrase in phrases))
     symbols = frozenset(symbol for phrase in written for symbol in symbols_of(phrase))
@@ -320,6 +347,7 @@ def _built(
         letters=letters,
         blocks=frozenset(spelling.casefold() for spelling in written if is_block_name(spelling)),
         numbers=numbers,
+        score=score,
         slots=labels if pairwise else (),
         candidates=pairwise or "a" in letters,
         symbols=symbols,

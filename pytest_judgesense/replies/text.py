@@ -12,6 +12,8 @@ from functools import lru_cache
 from itertools import chain, groupby, islice
 from typing import Final
 
+from pytest_judgesense.trial import ScoreRange
+
 # What is neither ASCII nor a letter, a digit or a blank: punctuation, symbols and combining marks.
 _SIGN: Final = re.compile(r"[^\w\s\x00-\x7f]")
 _SPELLINGS: Final = {
@@ -86,6 +88,12 @@ _BLOCK_NAME: Final = re.compile(r"(?:</?)?(?<!\w)[A-Za-z]{2,20}_[a-z0-9](?!\w)>?
 _BEGUN: Final = re.compile(r"</?[A-Za-z]{2,20}_[a-z0-9]>?|[^\n]*:", re.IGNORECASE)
 _ABRUPT: Final = re.compile(r"(?:\w|[,(\-])$")
 _LONGEST_END: Final = 30_000
+# ".73", and "0,73" without a further comma or point beside it.
+_BARE_POINT: Final = re.compile(r"(?<![\w.,])\.(?=\d)")
+_DECIMAL_COMMA: Final = re.compile(
+    r"(?<![\w.,])(?P<whole>[-+]?\d{1,9}),(?P<decimals>\d{1,9})(?![\d]|[.,]\d)"
+)
+_THOUSANDS: Final = 3
 _SHORTEST_CUT: Final = 12
 
 
@@ -215,6 +223,23 @@ def both_ends(text: str) -> str:
     head = text[:_LONGEST_END].rsplit(maxsplit=1)
     tail = text[-_LONGEST_END:].split(maxsplit=1)
     return f"{head[0]}\n{tail[-1]}"
+
+
+def with_decimal_points(text: str, score: ScoreRange) -> str:
+    """``text`` with ``0.73`` for ``.73``, and for ``0,73`` where its comma is surely a decimal one.
+
+    It is one behind a zero, and before digits that are no score by themselves (``7,25`` of 0 to
+    10). ``7,5`` may be two scores, and ``1,250`` a thousand: they stay as they are.
+    """
+
+    def pointed(match: re.Match[str]) -> str:
+        whole, decimals = match["whole"], match["decimals"]
+        thousands = len(decimals) == _THOUSANDS and whole.lstrip("+-") != "0"
+        alone = decimals[0] != "0" and score.holds(float(decimals))
+        is_decimal = whole.lstrip("+-") == "0" or not (alone or thousands)
+        return f"{whole}.{decimals}" if is_decimal else match[0]
+
+    return _DECIMAL_COMMA.sub(pointed, _BARE_POINT.sub("0.", text))
 
 
 def ends_abruptly(text: str) -> bool:

@@ -24,6 +24,7 @@ from pytest_judgesense.datasheets.datasheet import (
     CheckLine,
     Datasheet,
     GatedNumber,
+    KnownState,
     MeasuredChange,
     OverSessions,
     SuiteSheet,
@@ -46,11 +47,13 @@ SCHEMA: Final = "judgesense/datasheet/1"
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has judgments, and has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(
-    ("at", "each", "observations", "folded_units", "reach", "skipped_labels", "anew", "cell")
+    ("each", "observations", "folded_units", "reach", "skipped_labels", "anew", "cell")
 )
-# Of a check with a bar alone, and of one that compares with no baseline and no sessions.
+_LEVELS: Final = "at"  # of an interval, a function
+# Of a check with a bar alone, of one that compares with no baseline and no sessions, and of one
+# without a known failure.
 _LEFT_OUT: Final = frozenset(
-    ("limit", "against", "change", "over", "reasoning_tokens", "sent", "timed_out")
+    ("limit", "against", "change", "over", "known", "reasoning_tokens", "sent", "timed_out")
 )
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 _Both: TypeAlias = Annotated[list[str], Field(min_length=2, max_length=2)]
@@ -166,6 +169,16 @@ class _OverSessions(TypedDict):
 
 
 @_Form
+class _Known(TypedDict):
+    reason: str
+    at: _Number
+    until: str
+    breach: NotRequired[str]
+    since: NotRequired[str]
+    widened: NotRequired[str]
+
+
+@_Form
 class _Uncompared(TypedDict):
     check: str
     measure: str
@@ -191,6 +204,7 @@ class _Check(TypedDict):
     gates: NotRequired[list[_GatedNumber]]
     against: NotRequired[_Against]
     over: NotRequired[_OverSessions]
+    known: NotRequired[_Known]
 
 
 @_Form
@@ -427,7 +441,9 @@ def to_plain(value: Any) -> Any:
 def _sent(kind: Any) -> tuple[str, ...]:
     """The fields of a record that its plain form holds; none of any other value."""
     names = (field.name for field in fields(kind)) if is_dataclass(kind) else ()
-    return tuple(name for name in names if name not in _NOT_WRITTEN)
+    of_levels = issubclass(kind, Clustered | NewWordings)
+    left_out = _NOT_WRITTEN | ({_LEVELS} if of_levels else set())
+    return tuple(name for name in names if name not in left_out)
 
 
 def check_from(value: Mapping[str, Any]) -> CheckLine:
@@ -441,6 +457,8 @@ def check_from(value: Mapping[str, Any]) -> CheckLine:
         values["against"] = AgainstBaseline(**read)
     if (over := value.get("over")) is not None:
         values["over"] = OverSessions(**_with_tuples(over))
+    if (accepted := value.get("known")) is not None:
+        values["known"] = KnownState(**accepted)
     return CheckLine(**values)
 
 

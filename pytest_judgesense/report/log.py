@@ -122,7 +122,7 @@ _REPLY: Final = itemgetter("judge", "chosen", "reply", "usage", "latency_s")
 # Fields of designs of few kinds: a line holds them where they are not as usual.
 _RARE: Final = (
     *("ddof", "weights", "effect_threshold", "criteria", "pass_mark", "left_out", "forms"),
-    "labelled",
+    *("labelled", "score"),
 )
 _USUAL: Final = {field.name: field.default for field in fields(Design)}
 
@@ -340,7 +340,8 @@ def design_of_object(value: Mapping[str, Any], where: str) -> Design:
             expected="kind, labels (one or more, all different), ordinal, pairwise and pairs; if "
             "given, ddof of 0 or 1, left_out from 0 on, weights from 0 to a million, a positive "
             "effect_threshold, a pass_mark up to 1, and criteria: names and labels (two or more) "
-            "that differ, and positive weights; forms with one key or more",
+            "that differ, and positive weights; forms with one key or more; a score from low to "
+            "high",
         ) from error
     return design
 
@@ -360,6 +361,7 @@ def _is_of_a_suite(design: Design) -> bool:
         and all(0 <= weight <= MOST_WEIGHT for weight in design.weights or ())
         and 0 < (1 if design.effect_threshold is None else design.effect_threshold) < math.inf
         and 0 < (1 if design.pass_mark is None else design.pass_mark) <= 1
+        and (design.score is None or -math.inf < design.score.low < design.score.high < math.inf)
     )
 
 

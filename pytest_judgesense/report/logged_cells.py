@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,11 +17,12 @@ from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.log import read_log, read_placed_log
+from pytest_judgesense.report.number_designs import of_numbers
 from pytest_judgesense.stats.inputs import joint_codes
+from pytest_judgesense.suites.answer_kinds import InferredAnswers, as_steps, inferred_answers
 from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment
 
-# More digits are measurements, not grades of a scale.
-_LONGEST_SCALE: Final = 100
+_NO_LABELS: Final = frozenset({TIE, ABSTAIN, None})
 
 
 def cells_of_logs(
@@ -71,8 +71,11 @@ def cells_of_logs(
     cells = []
     for (judge, suite), of_suite in judgments.items():
         of_cell = tuple(of_suite.values())
-        design = designs[judge, suite] or _design(of_cell, registry)
-        _refuse_unlike(suite, design, of_cell)
+        of_lines = designs[judge, suite]
+        design = of_lines or _design(of_cell, registry)
+        if of_lines is None:
+            of_cell, design = _with_numbers(of_cell, design, registry)
+        _refuse_unlike(suite, design, of_cell, is_stated=of_lines is not None)
         measures = registry.measures_on(design.kind, suite)
         cell = Cell(judge, suite, design, of_cell, seed, measures)
         _refuse_two_names(cell, paths, registry)
@@ -109,20 +112,23 @@ def _refuse_two_names(cell: Cell, paths: Sequence[Path], registry: Registry) -> 
     )
 
 
-def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) -> None:
+def _refuse_unlike(
+    suite: str, design: Design, judgments: Iterable[Judgment], *, is_stated: bool
+) -> None:
     """Raise a `LogError` if no label is the word of a verdict, and the design does not know both.
 
     A suite states its labels, and a judge may be wrong throughout; a log without a design, or of
     another space, shows two files that were never compared.
     """
-    no_labels = {TIE, ABSTAIN, None}
     verdicts = {
         judgment.verdict if judgment.chosen is None else judgment.chosen for judgment in judgments
-    } - no_labels
-    labels = {judgment.trial.label for judgment in judgments} - no_labels
-    labels_of_design = {"1", "2"} if design.pairwise else {*design.labels}
+    } - _NO_LABELS
+    labels = {judgment.trial.label for judgment in judgments} - _NO_LABELS
+    labels_of_design = {*design.labels} if is_stated else set()
+    labels_of_design = {"1", "2"} if design.pairwise else labels_of_design
     if (
-        verdicts
+        design.score is None
+        and verdicts
         and labels
         and verdicts.isdisjoint(labels)
         and not (verdicts | labels) <= labels_of_design
@@ -139,22 +145,30 @@ def _refuse_unlike(suite: str, design: Design, judgments: Iterable[Judgment]) ->
 def _design(judgments: Sequence[Judgment], registry: Registry) -> Design:
     """The design of a log without one: read off the judgments, all template pairs compared."""
     pairwise = any(j.chosen is not None and "polarity" not in j.trial.condition for j in judgments)
-    verdicts = {judgment.verdict for judgment in judgments} - {None}
-    labels = ("A", "B") if pairwise else tuple(sorted(str(verdict) for verdict in verdicts))
-    numbers = bool(labels) and all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
-    if numbers:
-        # Grades that were never given are labels as well.
-        least, most = min(map(int, labels)), max(map(int, labels))
-        numbers = most - least <= _LONGEST_SCALE
-        labels = tuple(str(n) for n in range(least, most + 1)) if numbers else labels
+    if pairwise:
+        answers = InferredAnswers("labels", ("A", "B"))
+    else:
+        labels = (judgment.trial.label for judgment in judgments)
+        stated = (judgment.verdict for judgment in judgments)
+        words = [word for word in dict.fromkeys((*stated, *labels)) if word not in _NO_LABELS]
+        answers = inferred_answers(map(str, words))
+        answers = as_steps(map(str, words)) if answers.are_scores else answers
     return Design(
         kind=registry.default.name,
-        labels=tuple(label for label in labels if label != TIE),
-        ordinal=numbers,
+        labels=answers.labels,
+        ordinal=answers.are_grades,
         pairwise=pairwise,
         pairs="all",
         others=True,
     )
+
+
+def _with_numbers(
+    judgments: tuple[Judgment, ...], design: Design, registry: Registry
+) -> tuple[tuple[Judgment, ...], Design]:
+    """The judgments and the design of a log without one, where plain numbers are its verdicts."""
+    numbered = of_numbers(judgments, design, registry)
+    return (judgments, design) if numbered is None else (tuple(numbered[0]), numbered[1])
 
 
 def datasheet_of_cells(

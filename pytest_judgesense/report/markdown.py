@@ -25,6 +25,7 @@ from pytest_judgesense.report.view import (
     PartView,
     View,
     bar_words,
+    declared_known,
     outcome_words,
 )
 from pytest_judgesense.text.estimate_columns import shown_heads
@@ -79,7 +80,9 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
         if since := headline(judge.sheet.checks):
             of_judge = f"judge {judge.sheet.name}: " if len(judges) > 1 else ""
             yield from (f"**{code(as_title(of_judge + since))}**", "")
-    yield from (f"**{outcome_words(line.outcome for _, line in checks)}**", "")
+    lines = [line for _, line in checks]
+    heads = (outcome_words(line.outcome for line in lines), declared_known(lines))
+    yield from (f"**{', '.join(filter(None, heads))}**", "")
     if missed:
         yield from (f"**Not measured: {sum(gap.checks for gap in missed)}**", "")
         for gap in missed:
@@ -91,6 +94,7 @@ def _lines(view: View | None, missed: Sequence[Missed]) -> Iterator[str]:
         yield from _head("outcome", "judge", "suite", "check", "what came out")
         for judge, line in sorted(checks, key=lambda pair: _WORST_FIRST.index(pair[1].outcome)):
             word = line.outcome if line.outcome == "pass" else f"**{line.outcome.upper()}**"
+            word += ", known" if line.known else ""
             result = "<br>".join(code(words) for words in line.words)
             yield _row(word, code(judge.sheet.judge), code(line.suite), code(line.check), result)
         for judge, check in left_out:

@@ -8,7 +8,7 @@ from html import escape
 from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.errors import printable
 from pytest_judgesense.report.since_baseline import gains, headline
-from pytest_judgesense.report.view import JudgeView, View, bar_words, outcome_words
+from pytest_judgesense.report.view import JudgeView, View, bar_words, declared_known, outcome_words
 from pytest_judgesense.text.estimate_columns import shown_heads
 
 
@@ -18,12 +18,13 @@ def notebook_html(view: View) -> str:
 
 
 def _judge(judge: JudgeView) -> Iterator[str]:
-    verdict = outcome_words(line.outcome for line in judge.sheet.checks)
-    since = headline(judge.sheet.checks)
-    words = "; ".join(filter(None, [since, verdict]))
+    lines = judge.sheet.checks
+    clauses = (outcome_words(line.outcome for line in lines), declared_known(lines))
+    counted = ", ".join(filter(None, clauses))
+    words = "; ".join(filter(None, [headline(lines), counted]))
     yield f"<h4>{_text(judge.sheet.name)}: {_text(words)}</h4>"
     yield f"<p>{_text(', '.join([*judge.identity, *judge.provenance()]))}</p>"
-    if failing := [line for line in judge.sheet.checks if line.outcome != "pass"]:
+    if failing := [line for line in lines if line.outcome != "pass"]:
         sentences = (f"{line.suite}: {line.sentence} ({line.measured})" for line in failing)
         yield f"<ul>{''.join(f'<li>{_text(sentence)}</li>' for sentence in sentences)}</ul>"
     if better := gains(judge.sheet):

@@ -86,7 +86,7 @@ def _columns(
                     *_said(judgment, words),
                     words.number(judgment.chosen),
                     words.number(trial.label),
-                    -1 if judgment.correct is None else int(judgment.correct),
+                    _is_right(cell, judgment),
                     reply_of(judgment),
                     prompts.number(prompt),
                     words.number(trial.id),
@@ -109,6 +109,12 @@ def _columns(
     }
 
 
+def _is_right(cell: Cell, judgment: Judgment) -> int:
+    """1 for the label, 0 for another verdict, -1 without a label; a score is near it or far."""
+    right = None if cell.design.score is not None else judgment.correct
+    return -1 if right is None else int(right)
+
+
 def _said(judgment: Judgment, words: _Texts) -> tuple[int, int]:
     """Kind (0 verdict, 1 unparsed, 2 failed) and the number of the value."""
     outcome = judgment.outcome
@@ -127,6 +133,8 @@ def _flips(
         for a, b in cell.both_orders():
             if a.chosen is not None and b.chosen is not None and a.chosen != b.chosen:
                 yield a, b, "order"
+    if cell.design.score is not None:
+        return  # two scores are near each other or far, and seldom equal
     # Replicates, each with the first one of its question.
     first: dict[tuple[Any, ...], Judgment] = {}
     for judgment in cell.judgments:

@@ -67,13 +67,13 @@ def measures_figure(view: View) -> Iterator[Figure]:
 def _drawable(part: PartView) -> Iterator[tuple[str, Estimate]]:
     """The measures in the line of a suite that are shares or correlations."""
     for name in dict.fromkeys(estimate.measure for estimate in part.part.estimates):
-        measure = part.registry.named(name)
-        low, high = measure.bounds
-        if measure.brief is None or low < -1 or high > 1:
+        low, high = part.registry.named(name).bounds
+        brief = part.brief_of(name)
+        if brief is None or low < -1 or high > 1:
             continue
-        estimate = find_estimate(part.part.estimates, name, measure.brief.condition)
+        estimate = find_estimate(part.part.estimates, name, brief.condition)
         if estimate is not None and estimate.value is not None:
-            yield measure.brief.name, estimate
+            yield brief.name, estimate
 
 
 def _draw(
@@ -175,9 +175,10 @@ def _distances(part: PartView) -> Iterator[tuple[float, Measure, Estimate]]:
     for name in dict.fromkeys(estimate.measure for estimate in part.part.estimates):
         measure = part.registry.named(name)
         low, high = measure.bounds
-        if not measure.gate or measure.brief is None or not math.isfinite(low + high):
+        brief = part.brief_of(name)
+        if not measure.gate or brief is None or not math.isfinite(low + high):
             continue
-        estimate = find_estimate(part.part.estimates, name, measure.brief.condition)
+        estimate = find_estimate(part.part.estimates, name, brief.condition)
         if estimate is None or estimate.value is None or estimate.clustered is None:
             continue
         # A correlation of nothing is 0, whatever the smallest possible one.

@@ -20,7 +20,16 @@ from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
 from pytest_judgesense.report.since_baseline import gains, headline
 from pytest_judgesense.report.terminal import compared_lines, notice_lines, pooled_lines
-from pytest_judgesense.report.view import JudgeView, PartView, View, outcome_words
+from pytest_judgesense.report.view import (
+    KNOWN,
+    JudgeView,
+    PartView,
+    View,
+    declared_known,
+    news_of,
+    outcome_words,
+    word_on,
+)
 from pytest_judgesense.text import numbers
 from pytest_judgesense.text.layout import Toned, columns, excerpt, headed, indented
 from pytest_judgesense.trial import grouped
@@ -30,8 +39,16 @@ MOST_SPELT_OUT: Final = 5
 _MOST_NOTICES: Final = 3
 _LONGEST_NAME: Final = 24
 _SLACK: Final = 16
-_WORDS: Final = {"fail": "FAIL", "inconclusive": "OPEN", "close": "close", "pass": "ok", "": "-"}
-_WORST: Final = ("fail", "inconclusive", "close", "pass", "")
+_WORDS: Final = {
+    "fail": "FAIL",
+    "inconclusive": "OPEN",
+    KNOWN: KNOWN,
+    "close": "close",
+    "pass": "ok",
+    "": "-",
+}
+_WORST: Final = ("fail", "inconclusive", KNOWN, "close", "pass", "")
+_FAILING: Final = _WORST[:2]
 
 
 class Missed(NamedTuple):
@@ -71,14 +88,17 @@ def by_judge(missed: Iterable[Missed]) -> dict[str, list[Missed]]:
     return grouped(missed, lambda gap: gap.judge)
 
 
-def quiet_lines(view: View, missed: Iterable[Missed] = ()) -> Iterator[str]:
+def quiet_lines(
+    view: View, missed: Iterable[Missed] = (), today: date | None = None
+) -> Iterator[str]:
     """One line a judge."""
     left = by_judge(missed)
     for judge in view.judges:
         of_judge = left.pop(judge.sheet.name, [])
-        failing = [check for check in judge.sheet.checks if check.outcome != "pass"]
+        failing = [line for line in judge.sheet.checks if word_on(line, today) in _FAILING]
         named = ", ".join(f"{line.suite} {line.check}" for line in failing)
-        line = f"{judge.sheet.name}: {verdict(judge, of_judge)}{': ' * bool(named)}{named}"
+        line = f"{judge.sheet.name}: {verdict(judge, of_judge, today)}{': ' * bool(named)}{named}"
+        line = "; ".join([line, *judge.passing_known])
         yield Toned(excerpt(line, columns()), _tone([*failing, *of_judge]))
     yield from missed_lines((gap for of_judge in left.values() for gap in of_judge), brief=True)
 
@@ -105,7 +125,7 @@ def summary_lines(
     for judge in view.judges:
         yield ""
         yield from judge_lines(judge, left.pop(judge.sheet.name, ()), today)
-        yield from pooled_lines(judge) if tables else _suite_lines(judge)
+        yield from pooled_lines(judge) if tables else _suite_lines(judge, today)
         # The first few of lint and of the calls about the suites.
         notices = [
             f"{part.suite}: {notice}" for part in judge.sheet.parts for notice in part.notices
@@ -135,17 +155,21 @@ def judge_lines(
     judge: JudgeView, missed: Sequence[Missed] = (), today: date | None = None
 ) -> Iterator[str]:
     """Verdict and identity of a judge, and its failing checks: everything except its suites."""
-    for line in headed(judge.sheet.name, [verdict(judge, missed), replies_words(judge.sheet)]):
-        yield Toned(line, _tone([*judge.failing, *missed]))
+    failing = [line for line in judge.sheet.checks if word_on(line, today) in _FAILING]
+    heads = [verdict(judge, missed, today), replies_words(judge.sheet)]
+    for line in headed(judge.sheet.name, heads):
+        yield Toned(line, _tone([*failing, *missed]))
     yield from indented(", ".join(judge.identity), width=2)
     provenance = [f"prompts {judge.sheet.prompts or 'unknown'}", *judge.provenance(today)]
     yield from indented(", ".join(provenance), width=2)
     if judge.profile:
         yield from indented(f"profile: {judge.profile}", width=2)
     yield from notice_lines(judge.sheet.changed)
-    yield from _failing_lines(judge)
+    yield from _failing_lines(judge, today)
     yield from _missed_of(missed)
     yield from _gain_lines(judge)
+    for text in judge.passing_known:
+        yield from indented(text, width=2)
 
 
 def _totals(view: View) -> Iterator[str]:
@@ -180,16 +204,23 @@ def _legend(view: View) -> Iterator[str]:
     yield from indented("; ".join([*parts, f"seed {view.sheet.seed}"]), width=0)
 
 
-def verdict(judge: JudgeView, missed: Iterable[Missed]) -> str:
-    """How many checks of a judge passed, failed and were not measured, and what it has become."""
-    counted = counted_checks(judge, missed)
+def verdict(judge: JudgeView, missed: Iterable[Missed], today: date | None = None) -> str:
+    """What `counted_checks` says, and what the judge has become since its baseline."""
+    counted = counted_checks(judge, missed, today)
     since = headline(judge.sheet.checks)
     return f"{counted}; {since}" if since else counted
 
 
-def counted_checks(judge: JudgeView, missed: Iterable[Missed]) -> str:
-    """How many checks of a judge passed, failed and were not measured."""
-    words = outcome_words(line.outcome for line in judge.sheet.checks)
+def counted_checks(judge: JudgeView, missed: Iterable[Missed], today: date | None = None) -> str:
+    """How many checks of a judge passed, failed and were not measured; and what of it is known.
+
+    With a day (UTC) what is accepted on it is counted apart; what is new of that stands beside it.
+    """
+    checks = judge.sheet.checks
+    words = outcome_words(word_on(line, today) for line in checks)
+    words += news_of(line for line in checks if line.is_accepted_on(today))
+    if today is None and (declared := declared_known(checks)):
+        words = f"{words}, {declared}"
     left_out = sum(gap.checks for gap in missed)
     return f"{words}, {left_out} not measured" if left_out else words
 
@@ -243,16 +274,20 @@ def without_verdict(estimates: Iterable[Estimate]) -> int:
     return round(sum((most | counted).values()))
 
 
-def _failing_lines(judge: JudgeView) -> Iterator[str]:
+def _failing_lines(judge: JudgeView, today: date | None) -> Iterator[str]:
     """The first few in a few lines each, the others in one; equal sentences are merged."""
     for index, lines in enumerate(judge.failing):
         first, *rest = lines
-        sentence = f"  {_WORDS[first.outcome]} {first.suite}: {first.sentence or first.explanation}"
+        word = word_on(first, today)
+        tone = "bad" if word in _FAILING else ""
+        sentence = f"  {_WORDS[word]} {first.suite}: {first.sentence or first.explanation}"
         if index >= MOST_SPELT_OUT:
-            yield Toned(excerpt_of(sentence, _named_beside(sentence, lines)), "bad")
+            yield Toned(excerpt_of(sentence, _named_beside(sentence, lines)), tone)
             continue
         for text in indented(sentence.strip(), width=2):
-            yield Toned(text, "bad")
+            yield Toned(text, tone)
+        for text in first.known.lines(today) if first.known else ():
+            yield from (Toned(shown, tone) for shown in indented(text, width=4))
         also = f"; {', '.join(line.check for line in rest)} too" if rest else ""
         if first.measured:
             yield from indented(first.measured + also, width=4)
@@ -289,15 +324,15 @@ def excerpt_of(line: str, beside: str = "") -> str:
     return " " * indent + excerpt(line, max(20, columns() - indent - len(beside))) + beside
 
 
-def _suite_lines(judge: JudgeView) -> Iterator[str]:
+def _suite_lines(judge: JudgeView, today: date | None) -> Iterator[str]:
     width = min(_LONGEST_NAME, max(len(part.part.suite) for part in judge.parts))
     for part in judge.parts:
-        worst = worst_of(part.part.checks)
+        worst = worst_of(part.part.checks, today)
         name = excerpt(part.part.suite, width)
         line = f"  {name:<{width}}  {_WORDS[worst]:<5}"
         silent = without_verdict(part.part.estimates)
         missing = f"  {silent:,} missing" if silent else ""
-        cells, tone = list(suite_cells(part)), "bad" if worst in _WORST[:2] else ""
+        cells, tone = list(suite_cells(part)), "bad" if worst in _FAILING else ""
         if cells and len(line) + len(cells[0]) + 2 + len(missing) > columns():
             # The first number is shown in any case; what is missing then stands below it.
             yield Toned(f"{line}  {excerpt(cells[0], columns() - len(line) - 2)}", tone)
@@ -322,9 +357,12 @@ def _below(part: PartView, line: str) -> Iterator[str]:
                 yield from indented(text, width=4)
 
 
-def worst_of(checks: Iterable[CheckLine]) -> str:
-    """The worst outcome among checks, ``close`` for a pass about its bar; or nothing."""
-    outcomes = {"close" if _is_close(line) else line.outcome for line in checks}
+def worst_of(checks: Iterable[CheckLine], today: date | None = None) -> str:
+    """The worst outcome among checks, ``close`` for a pass about its bar; or nothing.
+
+    With a day (UTC) a failure that is accepted on it is ``known``.
+    """
+    outcomes = {"close" if _is_close(line) else word_on(line, today) for line in checks}
     return next(word for word in _WORST if word in outcomes or not word)
 
 
@@ -370,7 +408,7 @@ def in_line(part: PartView) -> tuple[dict[str, Brief], list[str]]:
     """The measures in the line of a suite, and their order."""
     registry = part.registry
     names = dict.fromkeys(estimate.measure for estimate in part.part.estimates)
-    briefs = {name: brief for name in names if (brief := registry.named(name).brief)}
+    briefs = {name: brief for name in names if (brief := part.brief_of(name))}
     if not briefs:
         briefs = {line.measure: Brief(line.measure, line.condition) for line in part.part.checks}
     telling = _telling(part, briefs)

@@ -211,5 +211,5 @@ def _row_lines(row_view: RowView, *beside: str, alone: bool) -> Iterator[str]:
 
 def _warnings(checks: Iterable[CheckLine]) -> Iterator[str]:
     for line in checks:
-        for warning in line.warnings:
-            yield from indented(f"{line.check}: {warning}")
+        for text in (*line.warnings, *line.known_words):
+            yield from indented(f"{line.check}: {text}")

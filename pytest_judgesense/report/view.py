@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +27,7 @@ from pytest_judgesense.datasheets.sections import (
 )
 from pytest_judgesense.estimate import CENSORED, Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.text import numbers
 from pytest_judgesense.text.estimate_columns import shown_texts
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from pytest_judgesense.datasheets.figures import Found
     from pytest_judgesense.datasheets.published_design import Printed
 
+# The word for a failure that is known and accepted on the day of the reader.
+KNOWN: Final = "known"
 _PREFIXED: Final = ("distance", "k", "polarity", "temperature")
 _SETTINGS: Final = ("base_url", "temperature", "max_tokens", "reasoning", "seed")
 
@@ -119,6 +122,18 @@ class PartView:
             if section.with_tables:
                 yield from section.lines(rows[section.name])
 
+    def brief_of(self, measure: str) -> Brief | None:
+        """How the line of the suite shows a measure; ``None`` where it has no place there."""
+        brief = self.registry.named(measure).brief
+        if brief is None or not brief.aside:
+            return brief
+        is_aside = any(
+            estimate.measure == measure and brief.aside in estimate.flags
+            for estimate in self.part.estimates
+        )
+        is_gated = any(line.measure == measure for line in self.part.checks)
+        return None if is_aside and not is_gated else brief
+
     @property
     def present(self) -> list[ReportSection]:
         """The sections that it has a table of."""
@@ -141,12 +156,18 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """One judge on all of its suites; without ``profile`` if nothing for one was measured."""
+    """One judge on all of its suites; without ``profile`` if nothing for one was measured.
+
+    Attributes:
+        passing_known: the checks that pass, for every judge, and whose failure is declared known:
+            a clause for each.
+    """
 
     sheet: JudgeSheet
     mode: str
     parts: tuple[PartView, ...]
     profile: str
+    passing_known: tuple[str, ...] = ()
 
     @property
     def state(self) -> str:
@@ -167,10 +188,15 @@ class JudgeView:
 
     @property
     def failing(self) -> list[tuple[CheckLine, ...]]:
-        """Checks that do not pass, failed ones first; those with equal sentences together."""
+        """Checks that do not pass, failed ones first; those with equal sentences together.
+
+        Last are those whose failure is known, whatever the day.
+        """
         failing = [line for line in self.sheet.checks if line.outcome != "pass"]
-        failing.sort(key=lambda line: line.outcome != "fail")
-        same = grouped(failing, lambda line: (line.suite, line.sentence or line.explanation))
+        failing.sort(key=lambda line: (_is_known(line), line.outcome != "fail"))
+        same = grouped(
+            failing, lambda line: (line.suite, line.sentence or line.explanation, line.known)
+        )
         return list(map(tuple, same.values()))
 
     @property
@@ -265,7 +291,8 @@ def view_of(
     for judge in sheet.judges:
         parts = tuple(PartView(part, registry) for part in judge.parts)
         profile = sketch(registry.report.words, judge.estimates)
-        judges.append(JudgeView(judge, sheet.mode, parts, profile))
+        passing = tuple(_passing_known(judge, sheet))
+        judges.append(JudgeView(judge, sheet.mode, parts, profile, passing))
     identities = [judge.identity for judge in sheet.judges]
     notices = setting_notices(identities, [judge.budgets for judge in sheet.judges])
     compared = []
@@ -278,27 +305,78 @@ def view_of(
     return View(sheet, tuple(judges), tuple(compared), tuple(notices), registry, printed)
 
 
+def _passing_known(judge: JudgeSheet, sheet: Datasheet) -> Iterator[str]:
+    """That a check passes whose failure is declared known, where no judge fails it any more."""
+    every = (line for other in sheet.judges for line in other.checks)
+    failing = {(line.suite, line.check) for line in every if line.outcome != "pass"}
+    for line in judge.checks:
+        if line.known and (line.suite, line.check) not in failing:
+            yield f"{line.suite}: {line.check} passes now: take `known` out"
+
+
+def accepting_nothing(view: View) -> View:
+    """The same where no failure is known."""
+    judges = tuple(
+        replace(
+            judge,
+            parts=tuple(
+                replace(part, checks=tuple(replace(line, known=None) for line in part.checks))
+                for part in judge.parts
+            ),
+        )
+        for judge in view.sheet.judges
+    )
+    return view_of(replace(view.sheet, judges=judges), view.registry, view.printed)
+
+
 def bar_words(line: CheckLine) -> str:
     """Bar, limit and outcome of a check of one number: ``>= 0.9, limit 0.8 PASS``."""
     # The bar as written in the check's id; the sign follows from the kind of the check.
     sign = ">=" if line.check.partition("[")[0].endswith("_floor") else "<="
     limit = f", limit {line.limit:g}" if isinstance(line.limit, float) else ""
-    return f"{sign} {line.bar:g}{limit} {line.outcome.upper()}"
+    until = f" (known until {line.known.until})" if line.known and line.outcome != "pass" else ""
+    return f"{sign} {line.bar:g}{limit} {line.outcome.upper()}{until}"
+
+
+def _is_known(line: CheckLine) -> bool:
+    """Whether a failure is the one that is known; not whether it is accepted on a day."""
+    return line.known is not None and not line.known.breach
+
+
+def declared_known(lines: Iterable[CheckLine]) -> str:
+    """How many failures are declared known, and what of that is new, in a clause; empty for none.
+
+    It says nothing of a day, as files do not.
+    """
+    failures = [line for line in lines if line.outcome != "pass" and _is_known(line)]
+    return f"{len(failures)} of these declared known{news_of(failures)}" if failures else ""
+
+
+def news_of(lines: Iterable[CheckLine]) -> str:
+    """What checks accept that they did not at the baseline, in brackets; empty for nothing."""
+    news = dict.fromkeys(line.known.widened for line in lines if line.known and line.known.widened)
+    return f" ({', '.join(news)})" if news else ""
+
+
+def word_on(line: CheckLine, day: date | None) -> str:
+    """The outcome of a check on a day (UTC), ``known`` where it fails and that is accepted then."""
+    return KNOWN if line.is_accepted_on(day) else line.outcome
 
 
 def outcome_words(outcomes: Iterable[str]) -> str:
     """The outcome of all checks, in a few words: ``12 checks pass``, ``2 of 12 checks fail``."""
     words = list(outcomes)
-    total, failed, open_ = len(words), words.count("fail"), words.count("inconclusive")
+    total = len(words)
     checks = f"{total} check{'s' * (total != 1)}"
     if not words:
         return "no checks"
-    if not failed and not open_:
+    said = {"fail": "fail", "inconclusive": "inconclusive", KNOWN: KNOWN}
+    counts = [(words.count(word), name) for word, name in said.items() if word in words]
+    if not counts:
         return f"{checks} pass{'es' * (total == 1)}"
-    parts = [f"{failed} of {checks} fail{'s' * (failed == 1)}"] if failed else []
-    if open_:
-        parts.append(f"{open_} inconclusive" if failed else f"{open_} of {checks} inconclusive")
-    return ", ".join(parts)
+    (first, name), *rest = counts
+    head = f"{first} of {checks} {name}{'s' * (name == 'fail' and first == 1)}"
+    return ", ".join([head, *(f"{count} {word}" for count, word in rest)])
 
 
 def gated(gating: CheckLine | GatedNumber | Estimate) -> tuple[str, frozenset[tuple[str, Any]]]:

@@ -32,6 +32,9 @@ _OPTIONS: Final = (
 # git is installed. A hook sets others for the repository that it runs in: they lead elsewhere.
 _KEPT: Final = ("GIT_CONFIG_", "GIT_EXEC_PATH")
 
+_SERVER: Final = "refs/remotes/origin/"
+_USUAL_BRANCHES: Final = ("main", "master")
+
 
 class NoRevision(UsageError):
     """Git, the repository or the revision is not there, so nothing can be read of it."""
@@ -100,6 +103,38 @@ def top_of(folder: Path) -> Path | None:
     """The top of the working tree that holds ``folder``, if one does."""
     place = folder.resolve()
     return next((top for top in (place, *place.parents) if (top / ".git").exists()), None)
+
+
+def default_branch(folder: Path) -> str:
+    """The branch that others are merged into, as far as git knows it.
+
+    What the server said of its own, when it was cloned; else the usual names (that of the user's
+    configuration before ``main`` and ``master``), the first that is a branch here or at the server;
+    else the branch that is checked out; else the name that the user's configuration gives.
+    """
+    top = top_of(folder)
+    try:
+        usual = _first_line(top or folder.resolve(), "config", "--get", "init.defaultBranch")
+        if top is None:
+            return usual or _USUAL_BRANCHES[0]
+        if cloned := _first_line(top, "symbolic-ref", "--short", f"{_SERVER}HEAD"):
+            return cloned.partition("/")[2]
+        for branch in dict.fromkeys((*([usual] if usual else []), *_USUAL_BRANCHES)):
+            for place in (_SERVER, "refs/heads/"):
+                if _first_line(top, "rev-parse", "--verify", "--quiet", f"{place}{branch}"):
+                    return branch
+        here = _first_line(top, "symbolic-ref", "--short", "HEAD")
+        return here or usual or _USUAL_BRANCHES[0]
+    except NoRevision:
+        return _USUAL_BRANCHES[0]
+
+
+def _first_line(folder: Path, *arguments: str) -> str:
+    """The first line of what git answers; empty where it does not."""
+    answer = _run(folder, arguments)
+    if answer.returncode:
+        return ""
+    return os.fsdecode(answer.stdout).partition("\n")[0]
 
 
 def said(answer: subprocess.CompletedProcess[bytes]) -> str:

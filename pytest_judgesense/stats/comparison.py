@@ -313,11 +313,7 @@ def paired_difference(
         return None
     totals = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
     sizes = np.bincount(codes, minlength=count).astype(np.float64)
-    doubled = 2 * vector
-    if (doubled == np.rint(doubled)).all():
-        p_values = _swap_p(totals, alone=count == vector.size)
-    else:
-        p_values = _real_swap_p(totals)
+    p_values = swap_p_values(totals, alone=count == vector.size)
     better, worse = int((vector > 0).sum()), int((vector < 0).sum())
     return bounded_difference(totals, sizes, each, p_values, better, worse)
 
@@ -372,6 +368,19 @@ def bounded_ends(
     halves = (totals + sizes) / 2
     ((low, high),) = share_bounds(halves, sizes, ((1 + coverage) / 2,), each, times)
     return 2 * low - 1, 2 * high - 1
+
+
+def swap_p_values(totals: NDArray[np.float64], *, alone: bool = False) -> tuple[float, float]:
+    """The p-values of "not worse" and "not better" by swaps within clusters; see the module.
+
+    Args:
+        totals: what each cluster adds to the difference, in halves or in any unit.
+        alone: whether every cluster is one unit, whose value is 0, a half or 1.
+    """
+    doubled = 2 * totals
+    if (doubled == np.rint(doubled)).all():
+        return _swap_p(totals, alone=alone)
+    return _real_swap_p(totals)
 
 
 def _real_swap_p(totals: NDArray[np.float64]) -> tuple[float, float]:

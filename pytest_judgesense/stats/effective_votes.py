@@ -17,6 +17,12 @@ verdicts one for each label, the share of the judge's replies on the unit that g
 
 which of two labels, or of errors, is Pearson's correlation (phi of 0 and 1).
 
+**Grades and scores** have no right and wrong, but an error: the number less the label. Where nobody
+knows the label, the numbers themselves take its place; what is hard or good is then in all of them,
+and the votes are fewer than those of errors would be. A judge that is a constant above another, or
+stretches its numbers, errs with it (correlation 1): both are one vote. Whether two answers are
+equal, which two judges a grade apart never are, is not asked.
+
 **A judge that does not vary**, or would not without one cluster, has no correlation with anybody:
 it is left out of k, and named.
 
@@ -27,10 +33,11 @@ and above 0. No correlation is above 1, so its lower end is at least 1. More tha
 left out in 200 random groups.
 
 **Enough errors.** What counts is not how many clusters there are but in how many of them a judge
-says what it does not usually say: with few of these the correlation is one of a handful of
-clusters, and the interval covers as little as .86. So a number is given only where each judge that
-varies has at least `FEWEST` such clusters. With clusters of one size the interval then covers
-(`benchmarks/panel.py`); with unequal ones a few large clusters decide, and it covers less.
+says what it does not usually say (of numbers, what is not its median): with few of these the
+correlation is one of a handful of clusters, and the interval covers as little as .86. So a number
+is given only where each judge that varies has at least `FEWEST` such clusters. With clusters of one
+size the interval then covers (`benchmarks/panel.py`); with unequal ones a few large clusters
+decide, and it covers less.
 
 References:
     L. Kish (1965), Survey Sampling, 8.2 (the design effect 1 + (b - 1) rho).
@@ -98,11 +105,55 @@ def effective_votes(shares: Floats, clusters: Clusters) -> EffectiveVotes | NotE
     array = np.asarray(shares, dtype=np.float64)
     array = array[:, :, None] if array.ndim == 2 else array
     codes, count = cluster_codes(clusters)
+    _check(array, codes)
+    return _votes_of(array, _clusters_apart(array, codes), codes, count)
+
+
+def effective_votes_of_numbers(
+    numbers: Floats, clusters: Clusters
+) -> EffectiveVotes | NotEstimable:
+    """The effective number of votes of judges who grade or score the same units.
+
+    Args:
+        numbers: of each unit and judge: its error, grade less label, or where nobody knows the
+            label the grade itself; shape (units, judges), of any scale, for each judge its own.
+        clusters: cluster of each unit.
+
+    Returns:
+        See `effective_votes`.
+
+    Raises:
+        ValueError: the shape is another, a number is not finite, or lengths differ.
+    """
+    array = np.asarray(numbers, dtype=np.float64)
+    array = array[:, :, None] if array.ndim == 2 else array
+    codes, count = cluster_codes(clusters)
+    _check(array, codes)
+    away = array - np.median(array, axis=0)
+    spread = np.abs(away).max(axis=0, initial=0.0)
+    # Of one scale, so that what is rounding is a share of what a judge says. None says nothing.
+    rounding = _ROUNDING * np.abs(array).max(axis=0, initial=0.0)
+    scaled = np.where(spread > rounding, away / np.where(spread > 0, spread, 1.0), 0.0)
+    apart = np.array(
+        [np.unique(codes[np.abs(of_judge) > _ROUNDING]).size for of_judge in scaled[:, :, 0].T],
+        dtype=np.intp,
+    )
+    return _votes_of(scaled, apart, codes, count)
+
+
+def _check(array: Floats, codes: NDArray[np.intp]) -> None:
+    """Raise a `ValueError` for another shape, and for a number that is not finite."""
     if array.ndim != 3 or array.shape[0] != codes.size or not np.isfinite(array).all():
         raise ValueError(
             f"shares are finite, of shape (units, judges) or (units, judges, labels) with a "
             f"cluster for each unit; found {array.shape} and {codes.size} clusters"
         )
+
+
+def _votes_of(
+    array: Floats, apart: NDArray[np.intp], codes: NDArray[np.intp], count: int
+) -> EffectiveVotes | NotEstimable:
+    """The votes of what judges say; ``apart``: in how many clusters each says something unusual."""
     groups, parts = codes, count
     if count > _MOST_LEFT_OUT:
         groups, parts = random_groups(codes, count, _GROUPS), _GROUPS
@@ -115,10 +166,9 @@ def effective_votes(shares: Floats, clusters: Clusters) -> EffectiveVotes | NotE
             f"{k} of {array.shape[1]} judges differ between items in more than one cluster: "
             "nothing to correlate"
         )
-    apart = _clusters_apart(array, codes)[varies]
-    if apart.min() < FEWEST:
+    if (least := apart[varies].min()) < FEWEST:
         return NotEstimable(
-            f"not enough errors: a judge errs in {apart.min()} of {count} clusters, and each has "
+            f"not enough errors: a judge errs in {least} of {count} clusters, and each has "
             f"to in at least {FEWEST}"
         )
     of_counted = np.ix_(counted, counted)

@@ -474,6 +474,8 @@ class PlannedGate:
         rate: of the answers that are right, above 0.
         correlation: of these within a cluster, from 0 to 1.
         seed: of the draws.
+        tests: comparisons of the family, of which those beyond the three find nothing; at least
+            those that have a margin.
     """
 
     clusters: tuple[int, ...]
@@ -487,6 +489,7 @@ class PlannedGate:
     rate: float = ASSUMED_RATE
     correlation: float = ASSUMED_CORRELATION
     seed: int = 0
+    tests: int = 0
 
     def wrong(self, loss: float, *, whole: bool = False) -> FoundLoss:
         """What is found where the judge is right less often.
@@ -582,7 +585,8 @@ class PlannedGate:
         if self.repeats is not None and sizes.size > 1:
             # Less is better.
             findings["repeats"] = _of_share(now.flips, then.flips, sizes, self.repeats, None)
-        tests = sum(margin is not None for margin in (self.bias, self.agreement, self.repeats))
+        of_three = sum(margin is not None for margin in (self.bias, self.agreement, self.repeats))
+        tests = max(of_three, self.tests)
         worse = _by_holm([of.worse for of in findings.values()], tests)
         shares = {
             name: float((lost & ~of.unchanged(lost)).mean())

@@ -16,6 +16,8 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _ARCHIVE = _PACKAGE / "data.zip"
 _UNPACKED = "judgesense-data-"
 SUITE_SUFFIX: Final = ".suite.toml"
+# Where a project has its suites, a folder each; the second where a build takes the first for code.
+SUITE_FOLDERS: Final = ("suites", "tests/suites")
 
 
 def builtin_suites() -> dict[str, Path]:
@@ -43,14 +45,14 @@ def suite_file(name: str, root: Path = Path(), *near: Path) -> Path | None:
 
     A path starts at one of the folders ``near``, or at ``root``, the project's.
     """
-    in_checkout = root / "suites" / name / f"{name}.suite.toml"
+    of_project = [root / folder / name / f"{name}{SUITE_SUFFIX}" for folder in SUITE_FOLDERS]
     paths = (
         *(folder / name for folder in (*near, root)),
-        in_checkout,
-        builtin_suites().get(name, in_checkout),
+        *of_project,
+        builtin_suites().get(name, of_project[0]),
     )
     return next(
-        (path for path in paths if path.name.endswith(".suite.toml") and path.is_file()), None
+        (path for path in paths if path.name.endswith(SUITE_SUFFIX) and path.is_file()), None
     )
 
 

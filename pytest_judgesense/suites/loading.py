@@ -179,7 +179,8 @@ def _decision_space(form: SpaceForm) -> DecisionSpace:
     return _value(
         DecisionSpace,
         form,
-        labels=tuple(form.labels),
+        labels=form.answers,
+        score=form.range,
         names=MappingProxyType(names),
         criteria=form.graded,
         pass_mark=form.mark,
@@ -450,7 +451,7 @@ def _digest(
     rarely = ("probes", "edits", "edited", "favourable", "family")
     stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source", *rarely)
     table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
-    table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark")
+    table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark", "score")
     rare = ("judge_type", "prompt_style", "system")
     # What a reply is to be exactly changes no question: the prompt says it.
     table["templates"] = [

@@ -22,6 +22,8 @@ from pytest_judgesense.trial import (
     Trial,
     Verdict,
     content_of_slot,
+    grouped,
+    woven,
 )
 
 # Python reads no number of more than 4,300.
@@ -186,6 +188,29 @@ def setting_of(trial_id: str) -> str:
     """Order, temperature and replicate as a trial's id says them, ``ab/t0.5/r2``; else nothing."""
     match = _SETTING.search(trial_id)
     return match[1] if match else ""
+
+
+def item_of(trial_id: str) -> str:
+    """The beginning of a trial's id that names its recording and its item."""
+    match = _SETTING.search(trial_id)
+    return trial_id[: match.start()].rpartition("/")[0] if match else trial_id
+
+
+def in_plan_order(recorded: Sequence[str], planned: Iterable[str]) -> list[str]:
+    """Recorded trials as a finished recording holds them: item by item, as they are planned.
+
+    What is planned no more, or in no preset, has its place all the same. An item stays behind the
+    one that it stood behind, in the order of ``recorded``; of an item's trials the planned ones
+    come first, then the others in reading order.
+    """
+    place = {trial: number for number, trial in enumerate(planned)}
+    items = woven(map(item_of, place), map(item_of, recorded))
+    by_item = grouped(trial_order(recorded), item_of)
+    return [
+        trial
+        for item in items
+        for trial in sorted(by_item.get(item, ()), key=lambda trial: place.get(trial, len(place)))
+    ]
 
 
 def trial_order(trial_ids: Iterable[str]) -> list[str]:

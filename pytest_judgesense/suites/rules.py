@@ -220,14 +220,16 @@ def _labels(suite: Suite) -> Iterator[LintFinding]:
     if suite.space.pairwise:
         return
     for item in suite.items:
-        if item.label is not None and item.label not in suite.space.labels:
+        if item.label is not None and not suite.space.permits(item.label):
             yield LintFinding(
                 "error",
                 "labels",
                 f"item {item.id} of suite {suite.name}",
                 "has a label outside the decision space",
                 repr(item.label),
-                "one of: " + listed(suite.space.labels),
+                f"a number from {' to '.join(suite.space.labels)}"
+                if suite.space.score
+                else "one of: " + listed(suite.space.labels),
                 "fix the label, or [space]",
             )
 
@@ -418,6 +420,8 @@ def are_fixed(suite: Suite) -> bool:
 
 def _label_balance(suite: Suite) -> Iterator[LintFinding]:
     """One answer, given to everything, would be right too often."""
+    if suite.space.score is not None:
+        return  # no answer of many is right too often
     right = Counter(a for t in plan_trials(suite) if (a := _right_answer(suite, t)) is not None)
     if not right:
         return

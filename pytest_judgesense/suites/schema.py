@@ -21,7 +21,7 @@ from pydantic import (
 
 from pytest_judgesense.errors import listed
 from pytest_judgesense.suites.space import position
-from pytest_judgesense.trial import MOST_WEIGHT, Criterion, Drawn, is_number
+from pytest_judgesense.trial import MOST_WEIGHT, Criterion, Drawn, ScoreRange, is_number
 
 # A bool is no number: `true` would be 1, and `false`, which a judge's table has for "none", 0.
 Number = Annotated[float, Strict()]
@@ -53,6 +53,10 @@ class FormRules(Protocol):
         """Whether items may be asked at several temperatures."""
 
     @property
+    def scored(self) -> bool:
+        """Whether verdicts are numbers within a range."""
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """Keys of ``[stimuli]`` that its items are made by, and not those of every kind."""
 
@@ -74,6 +78,19 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
+class ScoreForm(Form):
+    """``score`` of ``[space]``: the lowest and the highest number that a judge may answer."""
+
+    low: Annotated[Number, Field(allow_inf_nan=False, ge=-1e9, le=1e9)]
+    high: Annotated[Number, Field(allow_inf_nan=False, ge=-1e9, le=1e9)]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> ScoreForm:
+        if not self.low < self.high:
+            raise ValueError(f"low is below high, not {self.low:g} and {self.high:g}")
+        return self
+
+
 class SpaceForm(Form):
     """``[space]``: what a judge may answer.
 
@@ -81,9 +98,13 @@ class SpaceForm(Form):
     lowest grade to the highest, of those that have none in ``scales``. ``weights`` are those of the
     overall score, 1 unless they are given; ``pass_mark`` is where it passes: a grade of the longest
     scale (a number above 1, or a text), or a share of the way up (above 0, to 1).
+
+    With ``score`` the answer is a number of a range, and no label; ``pass_mark`` is then a number
+    above the lowest from which it passes.
     """
 
-    labels: list[str] = Field(min_length=2)
+    labels: list[str] = Field(default=[], min_length=2)
+    score: ScoreForm | None = None
     ordinal: bool = False
     pairwise: bool = False
     tie: bool = False
@@ -97,6 +118,10 @@ class SpaceForm(Form):
 
     @model_validator(mode="after")
     def _slots(self) -> SpaceForm:
+        if self.score is not None:
+            return self._of_scores(self.score)
+        if not self.labels:
+            raise ValueError("labels are missing, or the range of a score: { low = 0, high = 1 }")
         if self.pairwise and self.labels != ["A", "B"]:
             raise ValueError(
                 'a pairwise space has labels = ["A", "B"]; use names for what the prompt says'
@@ -123,6 +148,27 @@ class SpaceForm(Form):
             )
         return self
 
+    def _of_scores(self, score: ScoreForm) -> SpaceForm:
+        """A `ValueError` for what only labels have, and for a mark outside the range."""
+        if beside := sorted(self.model_fields_set - {"score", "pass_mark"}):
+            raise ValueError(f"a score has low and high, and no {beside[0]}")
+        mark = self.pass_mark
+        if mark is not None and not (isinstance(mark, float) and score.low < mark <= score.high):
+            raise ValueError(
+                f"pass_mark is a number above {score.low:g}, up to {score.high:g}, not {mark!r}"
+            )
+        return self
+
+    @property
+    def range(self) -> ScoreRange | None:
+        """The numbers that a score may be; ``None`` for labels."""
+        return None if self.score is None else ScoreRange(self.score.low, self.score.high)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The labels, or both ends of a score."""
+        return (*self.labels,) if self.range is None else self.range.ends
+
     @property
     def _longest(self) -> tuple[str, ...]:
         return max(
@@ -131,8 +177,10 @@ class SpaceForm(Form):
 
     @property
     def mark(self) -> float | None:
-        """The pass mark as a share of the way up the longest scale."""
+        """The pass mark as a share of the way up the longest scale, or the range."""
         stated = self.pass_mark
+        if self.range is not None and isinstance(stated, float):
+            return self.range.share(stated)
         if stated is None or (not isinstance(stated, str) and stated <= 1):
             return stated
         grade = stated if isinstance(stated, str) else f"{stated:.12g}"
@@ -395,6 +443,7 @@ class SuiteForm(Form):
             if len(set(keys)) != len(keys):
                 raise ValueError(f"reply_keys of template {template.id} must be unique: {keys}")
         self._refuse_keys(kinds)
+        self._refuse_answers(kinds)
         kinds[self.kind].check(self)
         reviewed = [frozenset(entry.pair) for entry in self.equivalence]
         for entry, pair in zip(self.equivalence, reviewed, strict=True):
@@ -415,6 +464,15 @@ class SuiteForm(Form):
         for key in sorted(of_others & (self.stimuli.model_fields_set | chosen)):
             if named := [kind.name for kind in kinds.values() if key in kind.keys]:
                 raise ValueError(f"{key} belongs to suites of the kind {' or '.join(named)}")
+
+    def _refuse_answers(self, kinds: Mapping[str, FormRules]) -> None:
+        """A `ValueError` for a score where verdicts are labels, or the other way round."""
+        if (self.space.score is not None) == kinds[self.kind].scored:
+            return
+        if kinds[self.kind].scored:
+            raise ValueError(f"a {self.kind} suite has no labels: score = {{ low = 0, high = 1 }}")
+        named = " or ".join(kind.name for kind in kinds.values() if kind.scored)
+        raise ValueError(f"score of [space] belongs to suites of the kind {named}")
 
     @property
     def grids(self) -> tuple[Temperatures | None, ...]:

@@ -136,12 +136,9 @@ _POSITION: Final = "position"
 
 @derived
 def _labelled(suite: Suite) -> Sequence[Item]:
-    labels = ("1", "2") if suite.space.pairwise else suite.space.labels
-    return [
-        item
-        for item in suite.items
-        if item.label in labels and (len(item.contents) == 2 or not suite.space.pairwise)
-    ]
+    if not suite.space.pairwise:
+        return [i for i in suite.items if i.label is not None and suite.space.permits(i.label)]
+    return [item for item in suite.items if item.label in ("1", "2") and len(item.contents) == 2]
 
 
 def sampled(suite: Suite) -> str:
@@ -167,7 +164,10 @@ def solved(suite: Suite) -> dict[str, float]:
         return {}
     if suite.space.pairwise:
         return _solved_pairs(suite, items)
-    places = {label: place for place, label in enumerate(suite.space.labels)}
+    in_order: Sequence[str] = suite.space.labels
+    if suite.space.score is not None:
+        in_order = sorted({item.label for item in items if item.label}, key=float)
+    places = {label: place for place, label in enumerate(in_order)}
     labels = [places[item.label] for item in items if item.label]
     if len({*labels}) < 2:
         return {}

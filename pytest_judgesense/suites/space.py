@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from pytest_judgesense.trial import ABSTAIN, TIE, Criterion, is_number
+from pytest_judgesense.trial import ABSTAIN, TIE, Criterion, ScoreRange, is_number, score_of_text
 
 _MOST_GRADES: Final = 101
 
@@ -29,6 +29,8 @@ class DecisionSpace:
         criteria: by which one reply grades, where it gives several grades; ``labels`` are then the
             scale of those without one.
         pass_mark: the share of the way up the scale from which an overall score passes.
+        score: the range of the answers where these are numbers: any between the ends, which are
+            then the ``labels``; ``None`` for labels.
     """
 
     labels: tuple[str, ...]
@@ -40,18 +42,28 @@ class DecisionSpace:
     cut: str | None = None
     criteria: tuple[Criterion, ...] = ()
     pass_mark: float | None = None
+    score: ScoreRange | None = None
 
     @property
     def verdicts(self) -> tuple[str, ...]:
         """All values that a verdict may have: the labels, then ``tie``, then ``abstain``."""
         return self.labels + (TIE,) * self.tie + (ABSTAIN,) * self.abstain
 
+    def permits(self, label: str) -> bool:
+        """Whether a label may be the right answer: one of the labels, or a number of the range."""
+        if self.score is None:
+            return label in self.labels
+        return self.score.holds(score_of_text(label))
+
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON schema of a reply that states a verdict, or a prompt's name of it, and no more.
 
-        Strict, as structured output demands: ``{"verdict": "A"}``.
+        Strict, as structured output demands: ``{"verdict": "A"}``; a score is a number.
         """
+        if self.score is not None:
+            low, high = self.score
+            return object_schema(verdict={"type": "number", "minimum": low, "maximum": high})
         called = (name for value in self.verdicts for name in self.names.get(value, ()))
         verdict = {"type": "string", "enum": [*dict.fromkeys((*self.verdicts, *called))]}
         return object_schema(verdict=verdict)
@@ -59,6 +71,8 @@ class DecisionSpace:
     @property
     def described(self) -> str:
         """The verdicts with the names of them in a sentence, for the repair of a reply."""
+        if self.score is not None:
+            return f"The verdict is a number from {' to '.join(self.score.ends)}."
         called = [
             " or ".join([value, *(name for name in self.names.get(value, ()) if name != value)])
             for value in self.verdicts

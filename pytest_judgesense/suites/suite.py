@@ -131,6 +131,7 @@ class Kind:
         prompt_in_code: what to do with a function that has its prompt in its own code, which no
             template reaches, where a kind expands prompts; with ``{judge}`` and ``{source}``.
         settling: for items whose texts depend on answers; ``None`` for no such items.
+        scored: whether verdicts are numbers within a range, and no labels.
         keys: of ``[stimuli]`` and of presets, by which items of this kind alone are made.
         material: from a suite file and its folder to what items are made with; a `SuiteError` if
             that is wrong. ``None`` for nothing but the lines.
@@ -155,6 +156,7 @@ class Kind:
     expand: Callable[[Suite], tuple[Template, ...]] | None = None
     prompt_in_code: str = ""
     settling: Settling | None = None
+    scored: bool = False
     keys: tuple[str, ...] = ()
     material: Callable[[SuiteForm, Path], Material] | None = None
     fitted: Callable[[Suite, str], Suite] | None = None
@@ -376,6 +378,7 @@ class Suite:
             cut=space.cut,
             criteria=space.criteria,
             pass_mark=space.pass_mark,
+            score=space.score,
             excluded=excluded,
             unsure=unsure,
             ddof=self.ddof,

@@ -111,6 +111,8 @@ def _wordings(suite: Suite, *, whole: bool = False) -> Iterator[tuple[str, bool,
 
 def polarity(suite: Suite) -> Iterator[LintFinding]:
     """Labels that mean the opposite under another wording, declared or not."""
+    if suite.space.score is not None:
+        return
     ways: dict[tuple[int, bool], list[str]] = defaultdict(list)
     inverted = []
     for name, opposite, text in _wordings(suite):
@@ -201,7 +203,8 @@ def template_labels(suite: Suite) -> Iterator[LintFinding]:
         if wanted.keys() <= _named(prompt, suite.space):
             whole += 1
             continue
-        statements = (_RANGE if suite.space.ordinal else _CHOICE).findall(text)
+        are_numbers = suite.space.ordinal or suite.space.score is not None
+        statements = (_RANGE if are_numbers else _CHOICE).findall(text)
         if statements and not _named(text, suite.space):
             foreign.append(f"{name} ({' or '.join(statements[0])})")
         else:

@@ -138,7 +138,7 @@ def test_a_word_to_rename_that_does_not_occur_is_told() -> None:
 @pytest.mark.parametrize(
     ("verdicts", "labels", "proposed"),
     [
-        (("0.2", "0.9"), ("0", "1"), "--value 0=VERDICT --value 1=VERDICT"),
+        (("poor", "fine"), ("0", "1"), "--value 0=VERDICT --value 1=VERDICT"),
         (("true", "false"), ("yes", "no"), "--value no=VERDICT --value yes=VERDICT"),
         (("A", "B"), ("X", "Y"), "--value X=1 --value Y=2"),
         (("A", "B"), ("model_2", "model_2"), "--value model_2=1, or 2"),
@@ -188,9 +188,10 @@ def test_words_that_are_renamed_are_those_of_the_file_in_any_case() -> None:
     ("words", "told"),
     [
         (("1", "2", "Tie"), "labels: 1, 2, tie"),
-        (("1", "2"), "a scale: 1, 2"),
+        (("1", "2"), "labels: 1, 2"),
+        (("1", "2", "4"), "grades: 1, 2, 4"),
         (("left", "right", "tie"), "labels: left, right, tie"),
-        (("4,0", "3,5", "3"), "labels: 3, 3,5, 4,0"),
+        (("4,0", "3,5", "3"), "score: 3 to 4,0"),
         (("2", "3", "#N/A"), "labels: #N/A, 2, 3"),
     ],
 )

@@ -61,6 +61,7 @@ def branch(tmp_path: Path, request: pytest.FixtureRequest, recorded: Path) -> Pa
         for line in lines:
             line["request"] = {"method": "POST", "url": "http://127.0.0.1/v1", "body": "{}"}
         tape.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "old").touch()
     (tmp_path / "votes.csv").write_text("id,vote\n1,YES\n2,NO\n")
     return tmp_path
 
@@ -95,6 +96,9 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
             marks=pytest.mark.long,
         ),
         pytest.param("recordings check cassettes", "0 secrets in 1 files", marks=pytest.mark.long),
+        # Git runs these two in a checkout, whoever wrote it.
+        ("recordings show cassettes/mine/parity.jsonl", "p1  t1"),
+        ("recordings merge old cassettes/mine/parity.jsonl cassettes/mine/parity.jsonl", ""),
         ("compare log.jsonl log.jsonl", "judge mine"),
         pytest.param("explain jss", "JSS", marks=pytest.mark.long),
         pytest.param(

@@ -18,7 +18,7 @@ import yaml
 
 from pytest_judgesense import measure, plugin
 from pytest_judgesense.cassettes.storage import read_exchanges
-from pytest_judgesense.datasheets.datasheet import AgainstBaseline, Calls, OverSessions
+from pytest_judgesense.datasheets.datasheet import AgainstBaseline, Calls, KnownState, OverSessions
 from pytest_judgesense.errors import SendingRefused
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
@@ -477,10 +477,12 @@ def test_fields_of_files(tmp_path: Path) -> None:
     # Of checks that compare with a baseline.
     against = "judges[].checks[].against"
     over = "judges[].checks[].over"
-    sometimes |= {against, over, "judges[].not_compared"}
+    known = "judges[].checks[].known"
+    sometimes |= {against, over, known, "judges[].not_compared"}
     rows = dict(table_rows("datasheet.md", "## JSON, field by field"))
     assert all(f"`{name}`" in rows[against] for name in AgainstBaseline.__slots__)
     assert all(f"`{name}`" in rows[over] for name in OverSessions.__slots__)
+    assert all(f"`{name}`" in rows[known] for name in KnownState.__slots__)
     assert explained == set(_paths(sheet)) | of_calls | sometimes
     line = json.loads((tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()[0])
     fields = {row[0] for row in table_rows("logs.md", "## Fields")}

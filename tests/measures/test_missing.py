@@ -15,7 +15,10 @@ from pytest_judgesense.trial import Failed, Judgment, content_of_slot
 from .building import GRADES, LADDER, SLOTS, VACUUM, YES_NO, cell, judgment, outcome_of, worded
 
 # These count an unparsed reply themselves: only a failed call is missing to them.
-OF_REPLIES = {"agreement", "agreement_within_one", "unparsed_rate", "refusal_rate"}
+OF_REPLIES = {
+    *("agreement", "agreement_within_one", "unparsed_rate", "refusal_rate"),
+    *("recall", "informedness"),
+}
 # And this one counts the failed calls: nothing is missing to it.
 OF_CALLS = {"failed_rate"}
 DESIGNS = {
@@ -77,7 +80,10 @@ def unbounded(estimate: Estimate) -> bool:
 
     The worst case of a threshold may lie beyond the range that was run.
     """
-    unbounded = ("kappa", "kappa_quadratic", "detection_threshold")
+    unbounded = (
+        *("kappa", "kappa_quadratic", "detection_threshold"),
+        *("people_kappa", "people_kappa_quadratic", "informedness"),
+    )
     return estimate.measure in unbounded or estimate.value is None
 
 

@@ -222,7 +222,7 @@ def test_a_command_for_its_page_is_not_shown_for_it_has_none(
 
 def test_its_marker_is_listed_and_has_its_bounds(pytester: pytest.Pytester, rule: Path) -> None:
     listed = run(pytester, "-p", "minimal_pairs", "--markers").stdout.str()
-    assert "@pytest.mark.pair_accuracy_floor(bar, limit=, suite=" in listed
+    assert "@pytest.mark.pair_accuracy_floor(bar, limit=, known=" in listed
     assert "both sentences of a minimal pair are judged rightly" in listed
     assert "pair_accuracy" not in run(pytester, "--markers").stdout.str()
     test = rule / "test_grammar.py"
@@ -572,4 +572,4 @@ def test_optional_hooks_stand_where_this_plugin_is_switched_off(
     pytester.makepyfile("def test_it(): pass\n")
     run(pytester, "-p", "no:judgesense", "-p", "optional_pairs").assert_outcomes(passed=1)
     listed = run(pytester, "-p", "optional_pairs", "--markers").stdout.str()
-    assert "@pytest.mark.pair_accuracy_floor(bar, limit=, suite=" in listed
+    assert "@pytest.mark.pair_accuracy_floor(bar, limit=, known=" in listed

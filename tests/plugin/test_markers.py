@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.plugin.check_names import CHECK_MARKERS
+from pytest_judgesense.plugin.suite_names import SuiteNotFound, SuitesOfRun
 from tests.suites.known import absent_measures
 
-from .project import PYTHON_JUDGE, Once, Project, ids, no_traceback, parity_suite, run
+from .project import (
+    PYTHON_JUDGE,
+    Once,
+    Project,
+    ids,
+    no_traceback,
+    parity_suite,
+    parsed_config,
+    run,
+)
 
 CHECKS = BUILT_IN.checks
 
@@ -198,6 +209,97 @@ def test_suites_are_named_by_markers_or_known_by_their_check(pytester: pytest.Py
         result.stdout.fnmatch_lines([f"  {suite}", f"    jss *{pairs}/{pairs} *>= 0.9 PASS"])
 
 
+NAMED = """
+import pytest
+
+@pytest.mark.jss_floor(0.8, suite="parity")
+def test_named(): pass
+"""
+MISSPELT = """
+@pytest.mark.jss_floor(0.8, suite="partiy")
+def test_misspelt(): pass
+
+@pytest.mark.jss_floor(0.8, suite="nowhere.suite.toml")
+def test_path(judge_datasheet): pass
+
+def test_estimating(judge_datasheet):
+    assert judge_datasheet("jss", suite="parity").value == 1
+"""
+
+
+def test_a_marker_finds_what_the_run_collects_and_one_that_does_not_fails_alone(
+    recorded: pytest.Pytester,
+) -> None:
+    """Two projects of a repository, each with a suite of that name, beside its tests or below."""
+    for place in ("a/suites/parity", "b/tests/data"):
+        parity_suite(recorded.path / "services" / place)
+    (recorded.path / "parity.suite.toml").unlink()
+    for project, text in (("a", NAMED), ("b", NAMED + MISSPELT)):
+        folder = recorded.path / "services" / project / "tests"
+        folder.mkdir(exist_ok=True)
+        (folder / f"test_{project}.py").write_text(text)
+    result = run(recorded, "services")
+    # The suites, a test of each, and one that asks for an estimate; and the two that name nothing.
+    result.assert_outcomes(passed=5, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "there is no suite named 'partiy'",
+            "  found: *: suites, tests/suites, below services/b/tests, below services; and none *",
+            "  remedy:   did you mean 'parity'?",
+        ]
+    )
+    result.stdout.fnmatch_lines(["there is no suite named 'nowhere.suite.toml'"])
+    no_traceback(result)
+
+
+@pytest.fixture
+def suites_of_run(pytester: pytest.Pytester) -> Callable[..., SuitesOfRun]:
+    """What a run of these arguments knows of suites ``s``, in these folders."""
+
+    def found(*folders: str, arguments: Sequence[str] = ("services",)) -> SuitesOfRun:
+        for folder in folders:
+            (pytester.path / folder).mkdir(parents=True, exist_ok=True)
+            (pytester.path / folder / "s.suite.toml").write_text("")
+        return SuitesOfRun(parsed_config(pytester, *arguments))
+
+    return found
+
+
+@pytest.mark.parametrize(
+    ("folders", "near", "nearest"),
+    [
+        (["services/a", "services/b"], "services/a/tests", "services/a"),
+        (["services", "services/a/deep/er"], "services/a", "services/a/deep/er"),
+        (["services/b"], "services/a", "services/b"),
+        (["other"], "services/a", None),  # neither collected nor below
+        (["services/node_modules/x", "services/.venv/x"], "services/a", None),
+    ],
+)
+def test_the_suite_of_a_name_is_the_nearest_that_is_collected(
+    pytester: pytest.Pytester,
+    suites_of_run: Callable[..., SuitesOfRun],
+    folders: Sequence[str],
+    near: str,
+    nearest: str | None,
+) -> None:
+    (pytester.path / near).mkdir(parents=True)
+    path = suites_of_run(*folders).nearest("s", pytester.path / near)
+    assert path == (pytester.path / nearest / "s.suite.toml" if nearest else None)
+
+
+def test_two_suites_that_are_as_near_are_told(
+    pytester: pytest.Pytester, suites_of_run: Callable[..., SuitesOfRun]
+) -> None:
+    run_of_both = suites_of_run("services/a", "services/b")
+    with pytest.raises(SuiteNotFound, match="there are 2 suites named 's'"):
+        run_of_both.nearest("s", pytester.path)
+    # A file that is named is a run of its own.
+    one = suites_of_run(arguments=["services/a/s.suite.toml"])
+    (pytester.path / "tests").mkdir()
+    path = one.nearest("s", pytester.path / "tests")
+    assert path == pytester.path / "services" / "a" / "s.suite.toml"
+
+
 def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
     pytester: pytest.Pytester,
 ) -> None:
@@ -207,9 +309,9 @@ def test_every_check_is_listed_with_what_it_takes_and_what_fails_it(
     names = CHECK_MARKERS if absent_measures() else CHECKS
     assert set(told) == {f"@pytest.mark.{name}" for name in names}
     assert told["@pytest.mark.jss_floor"] == (
-        "@pytest.mark.jss_floor(bar, limit=, suite=, **condition): fail unless jss >= bar, for "
-        "each judge. jss: same verdict under two wordings of the prompt; name one, "
-        'suite="coherence".'
+        "@pytest.mark.jss_floor(bar, limit=, known=, at=, until=, suite=, **condition): fail "
+        "unless jss >= bar, for each judge. jss: same verdict under two wordings of the prompt; "
+        'name one, suite="coherence".'
     )
     assert "dark_current <= bar" in told["@pytest.mark.dark_current_ceiling"]
     assert "suite= is vacuum by default" in told["@pytest.mark.dark_current_ceiling"]

@@ -64,11 +64,6 @@ def test_a_wrong_table_of_a_judge_is_told_with_what_is_valid(
 
 # Of every wrong mark the words that it is told with.
 MARKS = {
-    'jss_floor(0.9, suite="nothing")': (
-        "'nothing'",
-        SUITES,
-        "remedy:   name a suite of the list, or the path of your own *.suite.toml",
-    ),
     'jss_floor(0.9, suite="coherence@missing")': (
         "'missing'",
         "all-pairs, paper, paper-quick, published",

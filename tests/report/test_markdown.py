@@ -103,8 +103,10 @@ def test_every_number_of_the_json_stands_in_it_to_the_digits_of_the_terminal(pro
             assert plain["unavailable"] in row[7]
         else:
             # The terminal leaves out flip rates by template pair, which are the rest to 1, and what
-            # is measured of single criteria, of which a line tells the grades and the stability.
-            assert row[3] in terminal or {"template_pair", "criterion"} & one.condition.keys()
+            # is measured of single criteria and labels, of which a line tells the grades, the
+            # stability and the counts.
+            told_otherwise = {"template_pair", "criterion", "label"}
+            assert row[3] in terminal or told_otherwise & one.condition.keys()
             if not one.flags:
                 assert float(row[3]) == round(plain["value"], 3)
     told = [row for row in rows if len(row) == 5 and row[0] != "outcome"]

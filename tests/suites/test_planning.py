@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import (
+    in_plan_order,
+    item_of,
     plan_trials,
     recording_of,
     trial_order,
@@ -139,3 +141,29 @@ def test_more_digits_than_python_reads_are_no_number() -> None:
 def test_a_superscript_in_an_id_is_no_number() -> None:
     # "²".isdigit() holds, and int("²") is an error.
     assert trial_order(["s/x²", "s/x2"]) == ["s/x2", "s/x²"]
+
+
+def test_recorded_trials_stand_item_by_item_as_they_are_planned() -> None:
+    planned = ["s/b/t2/ab/r1", "s/b/t1/ab/r1", "s/a/t2/ab/r1", "s/a/t1/ab/r1"]
+    assert in_plan_order(sorted(planned), planned) == planned
+    # Of an item what no plan holds comes last, in reading order.
+    other = ["s/b/u/ab/r10", "s/b/u/ab/r2"]
+    expected = [*planned[:2], *reversed(other), *planned[2:]]
+    assert in_plan_order([*other, *planned], planned) == expected
+
+
+def test_an_item_that_is_planned_no_more_keeps_its_place() -> None:
+    # The text of the second of three items was edited, and its id is made of the text: what was
+    # recorded of the old one stands in the file as before, the new one was appended.
+    recorded = ["s/a/t1/ab/r1", "s/old/t1/ab/r1", "s/c/t1/ab/r1", "s/new/t1/ab/r1"]
+    planned = ["s/a/t1/ab/r1", "s/new/t1/ab/r1", "s/c/t1/ab/r1"]
+    ordered = in_plan_order(recorded, planned)
+    assert ordered == [recorded[0], recorded[1], recorded[3], recorded[2]]
+    # Another recording changes nothing.
+    assert in_plan_order(ordered, planned) == ordered
+
+
+def test_the_item_of_a_trial_is_all_before_its_wording() -> None:
+    assert item_of("s/i-1/t1/ab/r1") == "s/i-1"
+    assert item_of("s/i-1/t1/ba/t0.5/r12") == "s/i-1"
+    assert item_of("tests/a-1") == "tests/a-1"

@@ -24,6 +24,7 @@ from pytest_judgesense.checks.sent import masked, prompt_texts
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.datasheets.sections import tables_named
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.files.pytest_ini import usual_recordings
 from pytest_judgesense.instruments.ablation.stimuli import (
     ABLATION,
     LeaveOneOut,
@@ -144,7 +145,7 @@ def _unknown(
     preset = suite.name.removeprefix(suite.base)
     named = suite.name if suite.built_in is not None else os.path.relpath(suite.path) + preset
     words = ["judgesense", "record", named, "--judge-name", judge.name]
-    if str(cassettes) != "cassettes":
+    if cassettes != usual_recordings():
         words += ["--judge-cassettes", str(cassettes)]
     return UsageError(
         f"the prompt of judge {judge.name!r} is in its own code, and is not known",

@@ -16,7 +16,7 @@ IMPORTERS: Final = (
     Importer("llmbar", imported_llmbar),
     Importer("judgesense", imported_pairs),
     Importer("games", imported_games),
-    Importer("table", imported_table),
+    Importer("table", imported_table, plain=True),
     Importer("inspect", imported_inspect),
     Importer("promptfoo", imported_promptfoo),
     Importer("deepeval", imported_deepeval),

@@ -35,7 +35,7 @@ from pytest_judgesense.files.foreign_results import (
     without_common_value,
 )
 from pytest_judgesense.files.import_options import ImportOptions
-from pytest_judgesense.files.synonyms import candidates_among, column_of
+from pytest_judgesense.files.synonyms import candidates_among, column_of, no_and_yes
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,
@@ -48,8 +48,15 @@ from pytest_judgesense.instruments.paraphrase.judgment_reader import (
 )
 from pytest_judgesense.instruments.paraphrase.reshaping import Naming, joined, naming_of, unlisted
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
+from pytest_judgesense.suites.answer_kinds import (
+    InferredAnswers,
+    as_steps,
+    in_order,
+    inferred_answers,
+    is_whole,
+)
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.suites.space import DecisionSpace
+from pytest_judgesense.suites.space import DecisionSpace, number_of
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -498,12 +505,18 @@ def _listed(words: Iterable[str]) -> str:
 
 def _read_as(suite: str, judgments: Iterable[Judgment]) -> str:
     """How verdicts that are no candidates were read, and how they are read otherwise."""
-    verdicts = sorted({str(judgment.verdict) for judgment in judgments} - {str(None)})
-    ordinal = bool(verdicts) and all(map(is_number, verdicts))
-    verdicts = sorted(verdicts, key=int) if ordinal else verdicts
+    judgments = [*judgments]
+    verdicts = in_order({judgment.verdict for judgment in judgments if judgment.verdict})
+    inferred = inferred_answers(_words(judgments))
+    meant = no_and_yes(verdicts) if is_whole(verdicts) else {}
+    named = (f"{word} ({meant[word][0]})" if word in meant else word for word in verdicts)
+    shown = _listed(named)
+    if inferred.are_scores:
+        ends = sorted(verdicts, key=lambda word: number_of(word) or 0.0)
+        shown = f"{ends[0]} to {ends[-1]}"
     return (
-        f"verdicts of suite {suite} are read as {'a scale' if ordinal else 'labels'}: "
-        f"{_listed(verdicts)}; --value WORD=A and --value WORD=B make candidates of them, "
+        f"verdicts of suite {suite} are read as {inferred.kind}: "
+        f"{shown}; --value WORD=A and --value WORD=B make candidates of them, "
         "--value WORD= takes out what states no verdict"
     )
 
@@ -554,6 +567,9 @@ def _not_comparable(
     comparable = vouched or not verdicts.isdisjoint(labels)
     if not verdicts or not labels or (comparable and not swapped):
         return
+    answers = inferred_answers(verdicts | labels)
+    if not swapped and (answers.are_grades or answers.are_scores):
+        return  # how far numbers lie apart is told without a common one
     unclear = sorted(labels - {"A", "B", "1", "2"} if slots else labels)[:_MOST_SHOWN]
     renamed = [f"{word}=VERDICT" for word in unclear]
     if slots:
@@ -649,8 +665,13 @@ def _design(judgments: Iterable[Judgment], answers: Sequence[str] = ()) -> Desig
     if verdicts <= {"A", "B"} and labels <= {"A", "B", "1", "2"} and answers in ((), SPACE.labels):
         return DESIGN
     words = verdicts | labels
-    ordinal = all(map(is_number, [*words, *answers]))
-    ordered = sorted(words, key=int) if ordinal else sorted(words)
-    if words <= {*answers}:
-        ordered = sorted(answers, key=int) if ordinal else list(answers)
-    return Design("paraphrase", tuple(ordered), ordinal, pairs="all")
+    inferred = _inferred(words, answers)
+    is_stated = words <= {*answers} and not inferred.are_grades
+    ordered = tuple(answers) if is_stated else inferred.labels
+    return Design("paraphrase", ordered, inferred.are_grades, pairs="all")
+
+
+def _inferred(words: Collection[str], answers: Sequence[str] = ()) -> InferredAnswers:
+    """The kind of answers that words are, which are among ``answers`` if the user names these."""
+    inferred = inferred_answers([*answers, *words], are_all=bool(answers))
+    return as_steps(words) if inferred.are_scores else inferred

@@ -8,7 +8,16 @@ from typing import Final
 from pytest_judgesense.measures.definition import WORDINGS, Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT
 
-_measure: Final = partial(Measure, unit=WORDINGS, evidence=Evidence("flips"), stability=True)
+_measure: Final = partial(
+    Measure,
+    unit=WORDINGS,
+    evidence=Evidence("flips"),
+    stability=True,
+    needs="wordings: two [[templates]] or more",
+)
+_NEEDS_GRADES: Final = (
+    "grades and wordings: ordinal = true under [space], two or more [[templates]]"
+)
 _floor: Final = partial(_measure, direction="higher", gate="floor")
 _kappa: Final = partial(_floor, bounds=(-1.0, 1.0))
 
@@ -38,6 +47,7 @@ KAPPA: Final = _kappa(
 )
 JSS_BINARY: Final = _floor(
     name="jss_binary",
+    needs=_NEEDS_GRADES,
     meaning="ordinal labels: same side of the cut under two wordings",
     evidence=Evidence("flips over the cut"),
     best="units",
@@ -45,6 +55,7 @@ JSS_BINARY: Final = _floor(
 )
 WITHIN_ONE_AGREEMENT: Final = _floor(
     name="within_one_agreement",
+    needs=_NEEDS_GRADES,
     meaning="ordinal labels: at most one step apart under two wordings",
     evidence=Evidence("flips of two steps and more"),
     best="units",
@@ -52,6 +63,7 @@ WITHIN_ONE_AGREEMENT: Final = _floor(
 )
 KAPPA_QUADRATIC: Final = _kappa(
     name="kappa_quadratic",
+    needs=_NEEDS_GRADES,
     meaning="ordinal labels: agreement beyond chance, weighted by squared distance (Cohen)",
     sentence="two wordings agree with kappa {value}: 0 is chance, 1 is full agreement",
 )
@@ -61,6 +73,7 @@ AGREEMENT_WITHIN_ONE: Final = AGREEMENT._replace(
     evidence=Evidence("verdicts two steps and more from the label"),
     sentence="{rest} of {n} verdicts are two steps or more from the label",
     brief=None,
+    needs=f"grades and {AGREEMENT.needs}; ordinal = true under [space]",
 )
 SOFT_JSS: Final = _floor(
     name="soft_jss",

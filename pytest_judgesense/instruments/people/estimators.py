@@ -11,6 +11,9 @@ recall is that of the label found most seldom, and the bias that of the worst la
 the lowest, or the highest, among the labels, so no better judge fares worse. Several criteria are
 told apart by ``criterion``.
 
+Items that nobody is named for, but that have a label, are held against that: it stands for one
+person in recall, kappa and informedness. Where people are named too, the label is none of them.
+
 Youden's J is recall and specificity less 1; of more labels than two see `stats.informedness`. The
 replies behind a number are found here too.
 
@@ -29,16 +32,16 @@ constant, so that a limit beside the bar decides by the same number.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Clustered, Estimate
+from pytest_judgesense.estimate import Clustered, Estimate, Missing
 from pytest_judgesense.instruments.people import measures as of
-from pytest_judgesense.instruments.people.targets import Target, targets
+from pytest_judgesense.instruments.people.targets import Target, targets, targets_or_label
 from pytest_judgesense.measures.cell import FAILED, Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.every_suite import Group
@@ -50,19 +53,20 @@ from pytest_judgesense.text.shown_change import ShownChange
 from pytest_judgesense.trial import LABEL, SYSTEM, Condition
 
 NO_LABEL: Final = "people label no item with a majority"
-_CONSTANT: Final = "undefined: judge and people give one and the same label throughout"
 
 
 def recall(cell: Cell) -> Iterator[Estimate]:
     """Recall of each label, and the least of them."""
-    return _with_the_worst(of.RECALL, cell, _recalls)
+    return _with_the_worst(of.RECALL, targets_or_label(cell), _recalls)
 
 
 def _with_the_worst(
-    measure: Measure, cell: Cell, by_label_of: Callable[[Target], Iterator[Estimate]]
+    measure: Measure,
+    targets_of_cell: Iterable[Target],
+    by_label_of: Callable[[Target], Iterator[Estimate]],
 ) -> Iterator[Estimate]:
     """Of each target the worst label, and then all of them."""
-    for target in targets(cell):
+    for target in targets_of_cell:
         by_label = [*by_label_of(target)]
         yield from _worst(measure, target, by_label)
         yield from by_label
@@ -77,7 +81,8 @@ def _recalls(target: Target) -> Iterator[Estimate]:
         calls = part.every_call().subset(is_label)
         values = (target.answers == code)[calls.positions]
         units = Units.of_groups(part, calls, values, usable=part.outcomes != FAILED)
-        yield rate(of.RECALL, part, units, {**target.condition, "label": label})
+        condition = {**target.condition, "label": label}
+        yield rate(of.RECALL, part, units, condition, flags=target.flags)
 
 
 def _worst(measure: Measure, target: Target, by_label: Sequence[Estimate]) -> Iterator[Estimate]:
@@ -96,10 +101,23 @@ def _worst(measure: Measure, target: Target, by_label: Sequence[Estimate]) -> It
         worst,
         condition=dict(target.condition),
         clustered=_envelope(intervals, choose),
+        missing=_worst_cases(worst.missing, by_label, choose),
         observations=None,
         anew=None,
         flags=(*worst.flags, f"label {worst.condition['label']}"),
     )
+
+
+def _worst_cases(
+    missing: Missing, by_label: Sequence[Estimate], choose: Callable[..., Any]
+) -> Missing:
+    """The missing replies of the worst label, with worst cases in which another may be the worst"""
+    bounds = [(of.missing.lower_bound, of.missing.upper_bound) for of in by_label]
+    known = [(low, high) for low, high in bounds if low is not None and high is not None]
+    if len(known) < len(bounds):
+        return missing
+    lowest, highest = (choose(ends) for ends in zip(*known, strict=True))
+    return replace(missing, lower_bound=lowest, upper_bound=highest)
 
 
 def _envelope(
@@ -135,7 +153,7 @@ def _envelope(
 
 def kappa(cell: Cell) -> Iterator[Estimate]:
     """Kappa with the label of people, and on scales the weighted one."""
-    for target in targets(cell):
+    for target in targets_or_label(cell):
         yield _kappa(of.PEOPLE_KAPPA, target)
         if target.scale:
             yield _kappa(of.PEOPLE_KAPPA_QUADRATIC, target)
@@ -148,7 +166,8 @@ def _kappa(measure: Measure, target: Target) -> Estimate:
     table = np.bincount(answers * count + labels, minlength=count**2).reshape(count, count)
     value = table_kappa(table, quadratic=quadratic)
     if value is None:
-        reason = _CONSTANT if answers.size else NO_LABEL
+        constant = f"undefined: judge and {target.reference} give one and the same label throughout"
+        reason = constant if answers.size else NO_LABEL
         return unavailable(measure, target.cell, reason, target.condition, missing=target.missing)
     scale = target.labels if quadratic else ()
     return estimated(
@@ -160,12 +179,13 @@ def _kappa(measure: Measure, target: Target) -> Estimate:
         clustered=clustered_kappa(answers, labels, target.clusters[compared], scale=scale),
         missing=target.missing,
         reach=kappa_reach(table, quadratic=quadratic),
+        flags=target.flags,
     )
 
 
 def class_bias(cell: Cell) -> Iterator[Estimate]:
     """How far the share of each label is from that of people, and the farthest."""
-    return _with_the_worst(of.CLASS_BIAS, cell, _biases)
+    return _with_the_worst(of.CLASS_BIAS, targets(cell), _biases)
 
 
 def _biases(target: Target) -> Iterator[Estimate]:
@@ -195,12 +215,14 @@ def _biases(target: Target) -> Iterator[Estimate]:
 
 def informedness(cell: Cell) -> Iterator[Estimate]:
     """How far the verdict depends on the label of people, over the labels that they give."""
-    for target in targets(cell):
+    for target in targets_or_label(cell):
         received = (target.label >= 0) & (target.cell.outcomes != FAILED)
         labels = target.label[received]
         classes = np.unique(labels).tolist()
         if len(classes) < 2:
-            reason = NO_LABEL if not classes else "needs items of two labels of people or more"
+            few = "needs items of two labels of people or more"
+            few = few if target.persons else "needs items of two labels or more"
+            reason = few if classes else NO_LABEL
             yield unavailable(
                 of.INFORMEDNESS, cell, reason, target.condition, missing=target.missing
             )
@@ -222,6 +244,7 @@ def informedness(cell: Cell) -> Iterator[Estimate]:
             n=labels.size,
             clustered=result.interval,
             missing=target.missing,
+            flags=target.flags,
         )
 
 
@@ -233,7 +256,7 @@ def unlike_people(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
     """
     replies: list[Group] = []
     systems = str(condition.get("system_pair", condition.get(SYSTEM, ""))).split("~")
-    for target in targets(cell):
+    for target in targets_or_label(cell):
         if target.name != condition.get("criterion", LABEL):
             continue
         label, answers = target.label, target.answers

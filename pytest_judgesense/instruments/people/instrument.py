@@ -12,9 +12,12 @@ from pytest_judgesense.datasheets.profile import Word, any_above, some
 from pytest_judgesense.datasheets.sections import JudgeComparison, Report, ReportSection
 from pytest_judgesense.instruments.people import estimators, human_rate, measures, tables
 from pytest_judgesense.instruments.people.estimators import unlike_people
+from pytest_judgesense.instruments.people.rare_labels import label_checks
 from pytest_judgesense.instruments.people.tables import CORRECTED, rate_figures
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.registry import Instrument
+
+__all__ = ["INSTRUMENTS", "JOINED", "REPORT", "label_checks"]
 
 # It has no suites of its own.
 INSTRUMENTS: Final[tuple[Instrument, ...]] = ()

@@ -22,7 +22,7 @@ from pytest_judgesense.estimate import compact, find_estimate, number_text
 from pytest_judgesense.instruments import leaderboard
 from pytest_judgesense.instruments.people import measures as of
 from pytest_judgesense.instruments.people.human_rate import NOTHING_ADDED, Rate, rates
-from pytest_judgesense.instruments.people.targets import Target, targets
+from pytest_judgesense.instruments.people.targets import Target, targets, targets_or_label
 from pytest_judgesense.measures.calibration import label_error_row, without_errors_brief
 from pytest_judgesense.measures.cell import FAILED, Cell, Units
 from pytest_judgesense.measures.shared import AGREEMENT
@@ -120,9 +120,12 @@ def agreement_lines(rows: TableRows) -> Iterator[str]:
 
 
 def confusion(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:
-    """A row for each label of people: how often the judge says what of such items."""
+    """A row for each label of people: how often the judge says what of such items.
+
+    Where nobody is named, of the items' own labels.
+    """
     rows: list[dict[str, Any]] = []
-    for target in targets(cell):
+    for target in targets_or_label(cell):
         received = (target.label >= 0) & (target.cell.outcomes != FAILED)
         for code, label in enumerate(target.labels):
             answers = target.answers[received & (target.label == code)]
@@ -130,6 +133,7 @@ def confusion(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableR
             if answers.size:
                 verdicts = dict(zip(target.labels, counts, strict=True))
                 about = {**_about(target), "label": label}
+                about |= {} if target.persons else {"of_items": True}
                 rows.append({**about, "verdicts": verdicts, "without_verdict": silent})
     return rows or None
 
@@ -140,7 +144,8 @@ def confusion_lines(rows: TableRows) -> Iterator[str]:
         counts = ", ".join(f"{label} {count}" for label, count in row["verdicts"].items() if count)
         silent = f", no verdict {row['without_verdict']}" * bool(row["without_verdict"])
         of = f" of {row['criterion']}" if "criterion" in row else ""
-        yield f"where people say {row['label']}{of}, the judge says: {counts}{silent}"
+        who = "the label is" if row.get("of_items") else "people say"
+        yield f"where {who} {row['label']}{of}, the judge says: {counts}{silent}"
 
 
 def corrected(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows | None:

@@ -1,7 +1,8 @@
 r"""What people label and a judge answers, as arrays: a verdict, or grades. Pure.
 
 The label of an item is the one that is stated, else that of most people; a tie of people is none.
-The grade of a criterion is that nearest to the mean of theirs, halves upwards. Of pairs labels and
+The grade of a criterion is that nearest to the mean of theirs, halves upwards. Where nobody is
+named, the labels of the items stand for one person's: the label. Of pairs labels and
 answers are contents (``1``, ``2``, ``tie``), whatever the order in which they were shown.
 
 For rates an item has a *share*, of the judge and of people, of a label c::
@@ -27,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Missing
+from pytest_judgesense.instruments.people.measures import AGAINST_LABEL
 from pytest_judgesense.instruments.rubric.grades import by_criterion
 from pytest_judgesense.measures.cell import Cell, missing_of, once_a_cell
 from pytest_judgesense.stats.inputs import first_positions
@@ -67,6 +69,16 @@ class Target:
     stated: _Codes
     persons: tuple[str, ...]
     grades: _Shares
+
+    @property
+    def reference(self) -> str:
+        """Whom the judge is held against, in words."""
+        return "people" if self.persons else "the label"
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Those of its estimates."""
+        return () if self.persons else (AGAINST_LABEL,)
 
     @property
     def condition(self) -> Condition:
@@ -185,9 +197,27 @@ def _people_of_items(cell: Cell) -> tuple[_Codes, list[Mapping[str, Mapping[str,
 
 
 @once_a_cell
+def targets_or_label(cell: Cell) -> tuple[Target, ...]:
+    """What people label in a cell; else the items' own labels, if they have any."""
+    return targets(cell) or _of_label(cell)
+
+
+def _of_label(cell: Cell) -> tuple[Target, ...]:
+    """The target that nobody but the label speaks of."""
+    labelled = any(judgment.trial.label is not None for judgment in cell.judgments)
+    design = cell.design
+    if not labelled or design.criteria or design.score or not design.labels:
+        return ()
+    nobody: Sequence[Mapping[str, str]] = [{}] * (int(cell.items.max()) + 1)
+    return (_target(LABEL, cell, cell.items, nobody),)
+
+
+@once_a_cell
 def targets(cell: Cell) -> tuple[Target, ...]:
-    """What people label in a cell; empty if they label nothing."""
-    if not any(judgment.trial.people for judgment in cell.judgments):
+    """What people label in a cell; empty if they label nothing, and of scores, which are none."""
+    if cell.design.score is not None or not any(
+        judgment.trial.people for judgment in cell.judgments
+    ):
         return ()
     items, people = _people_of_items(cell)
     parts = by_criterion(cell) if cell.design.criteria else {LABEL: cell}

@@ -47,6 +47,7 @@ from pytest_judgesense.trial import (
     Design,
     Judgment,
     People,
+    Trial,
     Unparsed,
     Verdict,
     majority,
@@ -93,17 +94,22 @@ def grades_said(design: Design, verdict: str | None) -> Mapping[str, Any]:
     return grades_in(verdict) if design.criteria else {OVERALL: verdict}
 
 
-def human(design: Design, condition: Condition, people: People) -> dict[str, float]:
+def human(
+    design: Design, condition: Condition, people: People, label: str | None = None
+) -> dict[str, float]:
     """The human grades of an output by criterion, as shares; those that nobody gave are left out.
 
     Args:
         design: its criteria and their scales.
         condition: that of its trials, which holds the stated grades.
         people: what people said of it.
+        label: the grade of one overall score, where a log has it as the label.
     """
     shares: dict[str, float] = {}
     for criterion in criteria_of(design):
         stated = condition.get(HUMAN + criterion.name)
+        if stated is None and not design.criteria:
+            stated = label
         of_people = people.get(criterion.name if design.criteria else LABEL, {})
         grades = of_people.values() if stated is None else (stated,)
         places = [position(grade, criterion.labels) for grade in grades]
@@ -123,6 +129,11 @@ def overall(design: Design, grades: Mapping[str, Any]) -> float:
 def score_of(design: Design, verdict: str) -> float:
     """The overall score of a verdict, from 0 to 1; NaN without a grade of each criterion."""
     return overall(design, grades_said(design, verdict))
+
+
+def right_score(design: Design, trial: Trial) -> float:
+    """The overall score that people gave, from 0 to 1; NaN without a grade of each criterion."""
+    return overall_share(design, human(design, trial.condition, trial.people, trial.label))
 
 
 def overall_share(design: Design, shares: Mapping[str, float]) -> float:
@@ -171,13 +182,14 @@ def _conditions(cell: Cell) -> tuple[NDArray[np.int32], list[Condition]]:
 
 @once_a_cell
 def _by_people(cell: Cell) -> _Statements:
-    def parts_of(judgment: Judgment) -> tuple[int, int]:
+    def parts_of(judgment: Judgment) -> tuple[object, ...]:
         trial = judgment.trial
-        return id(trial.condition), id(trial.people) if trial.people else 0
+        people = id(trial.people) if trial.people else 0
+        return id(trial.condition), people, trial.label
 
     codes, _ = cell.coded("human grades", parts_of)
     trials = [cell.judgments[place].trial for place in first_positions(codes).tolist()]
-    return _Statements([human(cell.design, t.condition, t.people) for t in trials], codes)
+    return _Statements([human(cell.design, t.condition, t.people, t.label) for t in trials], codes)
 
 
 class _GradeColumn(NamedTuple):

@@ -14,7 +14,7 @@ from pytest_judgesense.datasheets.sections import Report, ReportSection
 from pytest_judgesense.instruments.paraphrase.measures import FLIP_RATE, JSS, KAPPA
 from pytest_judgesense.instruments.paraphrase.tables import beside_the_rank
 from pytest_judgesense.instruments.rubric import estimators, measures, people, tables
-from pytest_judgesense.instruments.rubric.grades import score_of, share_right
+from pytest_judgesense.instruments.rubric.grades import right_score, score_of, share_right
 from pytest_judgesense.instruments.rubric.halo import halo
 from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.separability import separability
@@ -70,6 +70,7 @@ INSTRUMENTS: Final = (
         ),
         call_score=share_right,
         score=score_of,
+        right_score=right_score,
         skills=(grade_output,),
         first_suite=FirstSuite(
             OUTPUT,

@@ -18,6 +18,7 @@ SUITE: Final = "rubric"
 _floor: Final = partial(Measure, direction="higher", gate="floor", suite=SUITE)
 _lower: Final = partial(Measure, direction="lower", suite=SUITE)
 # Evidence is of whole replies, because a criterion is not a condition of a trial.
+_NEEDS_HUMAN: Final = 'grades of people: columns = { "people.CRITERION" = ["..."] } under [stimuli]'
 _FAR_FROM_HUMAN: Final = Evidence("replies farthest from the human grade", whole=True)
 
 # Over the grades of one scale.
@@ -80,6 +81,7 @@ LENGTH_DEPENDENCE: Final = _lower(
 )
 HUMAN_KAPPA: Final = _floor(
     "human_kappa",
+    needs=_NEEDS_HUMAN,
     unit="call",
     meaning="agreement with human grades beyond chance, weighted by squared distance (Cohen)",
     bounds=(-1.0, 1.0),
@@ -90,6 +92,7 @@ HUMAN_KAPPA: Final = _floor(
 )
 HUMAN_CORRELATION: Final = _floor(
     "human_correlation",
+    needs=_NEEDS_HUMAN,
     unit="item",
     meaning="rank correlation with human grades (Spearman)",
     bounds=(-1.0, 1.0),
@@ -99,6 +102,7 @@ HUMAN_CORRELATION: Final = _floor(
 )
 HUMAN_ERROR: Final = _lower(
     "human_error",
+    needs=_NEEDS_HUMAN,
     unit="call",
     meaning="distance from the human grade, in steps of the scale",
     gate="bound",
@@ -109,6 +113,7 @@ HUMAN_ERROR: Final = _lower(
 )
 HUMAN_BIAS: Final = Measure(
     "human_bias",
+    needs=_NEEDS_HUMAN,
     unit="call",
     direction="construct",
     meaning="how far the grade lies above the human one, in steps of the scale",

@@ -270,7 +270,7 @@ RECOMMENDED_TEMPERATURE: Final = CheckKind(
 )
 TEMPERATURE_EFFECT_BOUND: Final = CheckKind(
     "temperature_effect_bound",
-    "outcome, bar, limit=, suite=",
+    "outcome, bar, limit=, known=, at=, until=, suite=",
     "what a high temperature changes in an outcome is at most the bar",
     declare_effect_bound,
     judge_effect,

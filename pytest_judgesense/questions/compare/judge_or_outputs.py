@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.files.pytest_ini import usual_recordings
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.compare.attribution import (
@@ -315,7 +316,7 @@ class CompareSessionsQuestion:
     def _later_command(self, session: str) -> str:
         """The command that holds another session against this one."""
         words = self._command([session, "NOW"])
-        if self.place.cassettes != Place.cassettes:
+        if self.place.cassettes != usual_recordings():
             words += ["--judge-cassettes", str(self.place.cassettes)]
         return shlex.join([*words, "--judge-mode", "record"])
 

@@ -5,10 +5,11 @@ A terminal shows a table of measures for each suite, and what changed beside the
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.checks import regression
@@ -18,9 +19,11 @@ from pytest_judgesense.checks.regression import Adjustment, Comparison
 from pytest_judgesense.earlier.baseline import Measured, changes
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import number_text
+from pytest_judgesense.questions.on_a_scale import MeanShift, mean_shift
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.text.layout import WIDTH
 from pytest_judgesense.text.shown_change import ends_text
+from pytest_judgesense.trial import score_of_text
 
 # What the two measurements are called: of one judge, and of two judges.
 _NAMES: Final = ("old measurement", "new measurement")
@@ -107,12 +110,14 @@ class ComparedSuite:
         now: the new one, or that of the second judge.
         measures: that either of them has.
         at_revision: what is known of ``then`` if it is that of a revision.
+        shift: how far the numbers of ``now`` lie above those of ``then``; ``None`` for labels.
     """
 
     then: Measured
     now: Measured
     measures: tuple[ComparedMeasure, ...]
     at_revision: AtRevision | None = None
+    shift: MeanShift | None = None
 
     @property
     def of_two_judges(self) -> bool:
@@ -186,9 +191,22 @@ def compared_suites(
             verdict = _OF_TWO.get(verdict, verdict)
         measures[place].append(ComparedMeasure(comparison, adjustment, verdict))
     return tuple(
-        ComparedSuite(then, now, tuple(measures[place]), earlier[place])
+        ComparedSuite(
+            then, now, tuple(measures[place]), earlier[place], _shift(then, now, registry)
+        )
         for place, (then, now) in enumerate(pairs)
     )
+
+
+def _shift(then: Measured, now: Measured, registry: Registry) -> MeanShift | None:
+    """The mean shift of two measurements with judgments, named apart where the judge is one."""
+    cells = then.side.cell, now.side.cell
+    if cells[0] is None or cells[1] is None:
+        return None
+    shift = mean_shift(cells[0], cells[1], registry)
+    if shift is None or then.judge != now.judge:
+        return shift
+    return replace(shift, first="old", second="new")
 
 
 def names_of(measured: Sequence[Measured]) -> str:
@@ -269,6 +287,8 @@ def suite_lines(suite: ComparedSuite) -> Iterator[str]:
     for measure in measured:
         yield from _measure_lines(measure)
     yield from _notes(measured)
+    if suite.shift is not None:
+        yield f"  mean shift: {suite.shift.sentence}"
     yield from (f"  {line}" for line in _flips(suite))
     if not (two_judges or changes or then.side.by_id == now.side.by_id):
         yield f"  {regression.SESSIONS}"
@@ -332,8 +352,23 @@ def _notes_on(measure: ComparedMeasure) -> Iterator[str]:
 
 def _flips(suite: ComparedSuite) -> Iterator[str]:
     count = len(suite.in_both)
-    if flips := [(trial,) for trial in suite.flips]:
-        title = f"changed verdicts (of {count} trials in both)"
+    if flips := [(trial,) for trial in _farthest_first(suite)]:
+        of_scores = suite.shift is not None and suite.shift.scale.is_score
+        what = "scores that moved, the farthest first" if of_scores else "changed verdicts"
+        title = f"{what} (of {count} trials in both)"
         yield from flip_lines(flips, title, suite.then.side, suite.now.side, shown=_SHOWN_FLIPS)
     elif count:
         yield f"all {count} trials in both have the same verdicts"
+
+
+def _farthest_first(suite: ComparedSuite) -> Sequence[str]:
+    """The trials whose verdicts differ; of scores those that moved farthest first."""
+    if suite.shift is None or not suite.shift.scale.is_score:
+        return suite.flips
+    old, new = suite.then.side.by_id, suite.now.side.by_id
+
+    def distance(trial: str) -> float:
+        moved = score_of_text(new[trial].verdict) - score_of_text(old[trial].verdict)
+        return math.inf if math.isnan(moved) else abs(moved)
+
+    return sorted(suite.flips, key=distance, reverse=True)

@@ -252,6 +252,7 @@ def _plain_suite(suite: ComparedSuite) -> dict[str, Any]:
         "new_judge": suite.now.judge,
         "changes": list((suite.at_revision and suite.at_revision.changes) or suite.changes),
         "measures": [measure.to_dict() for measure in suite.measures],
+        **({"mean_shift": suite.shift.to_dict()} if suite.shift else {}),
         "trials_in_both": len(suite.in_both),
         "flips": list(suite.flips),
     }
@@ -388,7 +389,7 @@ def compare(
     *,
     margin: float | None = ...,
     runs_code: bool = ...,
-    cassettes: str | Path = ...,
+    cassettes: str | Path | None = ...,
     seed: int = ...,
 ) -> CompareFilesAnswer: ...
 
@@ -401,7 +402,7 @@ def compare(
     mark: str | None = ...,
     within: float | None = ...,
     mode: Mode = ...,
-    cassettes: str | Path = ...,
+    cassettes: str | Path | None = ...,
     concurrency: int = ...,
     max_calls: int | None = ...,
     max_cost: float | None = ...,
@@ -420,7 +421,7 @@ def compare(
     margin: float | None = None,
     runs_code: bool = True,
     mode: Mode = "replay",
-    cassettes: str | Path = "cassettes",
+    cassettes: str | Path | None = None,
     concurrency: int = CONCURRENCY,
     max_calls: int | None = None,
     max_cost: float | None = None,
@@ -452,7 +453,7 @@ def compare(
             had returned.
         mode: with ``judges``: ``replay`` makes no calls; ``record`` makes those that are not
             recorded yet; ``live`` makes all, and keeps no recording.
-        cassettes: folder of the recordings.
+        cassettes: folder of the recordings; that of pytest if not given.
         concurrency: with ``judges``: the most calls under way at once.
         max_calls: likewise: the most calls, retries among them; ``None`` sets no limit.
         max_cost: likewise: the most that they may cost in USD, by the prices of the judges.
@@ -471,7 +472,7 @@ def compare(
         LimitReached: a call would pass a limit; the answers so far are recorded.
     """
     terms = AskingTerms(mode, concurrency, max_calls, max_cost, max_unparsed, seed)
-    place = Place(Path(cassettes))
+    place = Place.with_recordings(cassettes)
     if judges:
         _refuse_arguments_of_files(new, margin, runs_code=runs_code)
         return _judges_question(str(old_or_suite), judges, mark, within, terms, place).answer()

@@ -244,7 +244,7 @@ def correct(
     max_age: float | None = None,
     judges: Sequence[str] = (),
     seed: int = 0,
-    cassettes: str | Path = "cassettes",
+    cassettes: str | Path | None = None,
 ) -> CorrectAnswer:
     """The rates that people would give, from a judge's verdicts and a calibration or labels.
 
@@ -264,7 +264,7 @@ def correct(
         max_age: the days after which a calibration is refused.
         judges: whose verdicts are corrected; those of all if empty.
         seed: of every random draw.
-        cassettes: the folder of the recordings.
+        cassettes: the folder of the recordings; that of pytest if not given.
 
     Raises:
         UsageError: an argument is wrong, or nothing says what the verdicts are corrected by.
@@ -280,5 +280,5 @@ def correct(
         max_age,
         (*judges,),
         seed,
-        Place(Path(cassettes)),
+        Place.with_recordings(cassettes),
     ).answer()

@@ -308,6 +308,12 @@ def _wrapped(text: str, first: str = "") -> list[str]:
 ALL_PAGES: Final = (*SCHEMA_PAGES, *PAGES)
 # Pages that are named where words are asked for that are no name.
 _MOST_SPEAKING: Final = 3
+_ACCEPTED: Final = (
+    "a failure is accepted for a while where it is declared known beside its bar: "
+    '{} = {{ bar = ..., known = "why", at = NUMBER, until = "YYYY-MM-DD" }}; it fails again after '
+    "that day, where it is shown to be worse than that number, and where it became worse than the "
+    "baseline"
+)
 _BETTER: Final = {"higher": "higher is better", "lower": "lower is better"}
 
 
@@ -338,7 +344,7 @@ class ExplainQuestion:
         check = registry.checks.get(name)
         measure = check.measure if check else registry.measures.get(name)
         if measure is not None:
-            return _measure_explained(measure)
+            return _measure_explained(measure, registry, gated=check is not None)
         if check is None:
             raise _unknown(name, registry)
         return _check_explained(name, check)
@@ -366,12 +372,29 @@ def _check_explained(name: str, check: CheckKind) -> ExplainAnswer:
     return ExplainAnswer(name, (f"{check.signature}: {check.meaning}", separate))
 
 
-def _measure_explained(measure: Measure) -> ExplainAnswer:
+def _brought_by(measure: Measure, registry: Registry) -> Iterator[str]:
+    """What a suite must have for a measure, by the value itself and the kinds that take it."""
+    if measure.needs:
+        yield measure.needed
+    taking = [
+        name
+        for name, instrument in registry.kinds.items()
+        if measure.name in {taken.name for taken in instrument.measures}
+    ]
+    if 0 < len(taking) < len(registry.kinds):
+        kinds = " or ".join(f'kind = "{name}"' for name in taking)
+        yield f"it is measured on suites with {kinds}"
+
+
+def _measure_explained(measure: Measure, registry: Registry, *, gated: bool) -> ExplainAnswer:
+    """A measure; where its check was asked for also how a failure of that is accepted."""
     direction = _BETTER.get(measure.direction, "neither direction is better")
-    gated = f"; checked by {measure.check}" if measure.check else ""
+    checked = f"; checked by {measure.check}" if measure.check else ""
     paragraphs = (
         f"{measure.name}: {measure.meaning}",
-        f"of {measure.unit}s, {direction}{gated}",
+        f"of {measure.unit}s, {direction}{checked}",
+        *_brought_by(measure, registry),
+        *([_ACCEPTED.format(measure.check)] if gated else ()),
     )
     text = measure_page(measure.name)
     if text is None:

@@ -20,6 +20,7 @@ from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.registry import Importer, Registry
 from pytest_judgesense.report.log import log_line
+from pytest_judgesense.report.number_designs import of_numbers
 from pytest_judgesense.trial import LONGEST_NAME, TEMPERATURE, Design, Judgment, grouped
 
 _TOOLS: Final = "inspect, promptfoo, deepeval"
@@ -204,6 +205,9 @@ class ImportQuestion:
         if read.objections:
             raise read.objections[0]
         swept, sweeps = _as_sweeps(read, self.place.registry)
+        if self._importer().plain:
+            swept, numbers = _as_numbers(swept, self.place.registry)
+            sweeps += numbers
         judgments = tuple((short_named(judgment), design) for judgment, design in swept.judgments)
         notices = (*read.notices, *sweeps, *_cut_names(swept, judgments))
         text = "".join(f"{log_line(*line)}\n" for line in judgments)
@@ -357,4 +361,24 @@ def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]
         f"suite {suite} is a sweep of temperatures: {', '.join(f'{step:g}' for step in steps)}"
         for suite, steps in swept.items()
     ]
+    return replace(read, judgments=tuple(judgments)), notices
+
+
+def _as_numbers(read: Imported, registry: Registry) -> tuple[Imported, list[str]]:
+    """The judgments, with the designs of grades and scores where verdicts are such; and notices."""
+    by_suite = grouped(read.judgments, lambda judged: judged[0].trial.suite)
+    judgments: list[tuple[Judgment, Design]] = []
+    notices = []
+    for suite, of_suite in by_suite.items():
+        design = of_suite[0][1]
+        numbered = of_numbers([judgment for judgment, _ in of_suite], design, registry)
+        if numbered is None:
+            judgments += of_suite
+            continue
+        judgments += [(judgment, numbered[1]) for judgment in numbered[0]]
+        if (ends := numbered[1].score) is not None:
+            notices.append(
+                f"suite {suite} has scores of {' to '.join(ends.ends)}: errors are shares of that "
+                "range; equality is not asked"
+            )
     return replace(read, judgments=tuple(judgments)), notices

@@ -10,16 +10,16 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.errors import SuiteError, UsageError, listed, unknown_name
 from pytest_judgesense.files.opening import read_bytes, read_text
-from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of
+from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of, no_and_yes
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
 from pytest_judgesense.measures.shared import (
@@ -36,6 +36,16 @@ from pytest_judgesense.questions.init.suite_file import (
     suite_table,
     written_suite,
 )
+from pytest_judgesense.registry import LabelChecks, LabelledItem
+from pytest_judgesense.suites.answer_kinds import (
+    MOST_GRADES,
+    SCORE,
+    ContentKind,
+    answers_of,
+    inferred_answers,
+    is_whole,
+)
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import form_of, load_suite
 from pytest_judgesense.suites.stimuli import (
     TO_TEXTS,
@@ -45,15 +55,17 @@ from pytest_judgesense.suites.stimuli import (
     rows_of,
     text_of,
 )
-from pytest_judgesense.trial import TIE, as_whole, is_number
+from pytest_judgesense.trial import TIE, as_whole
 
-AnswerKind: TypeAlias = Literal["pairwise", "labels", "score"]
+AnswerKind: TypeAlias = Literal["pairwise"] | ContentKind
+
+ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = ("pairwise", *get_args(ContentKind))
 
 # What a column may be besides the text of a parameter.
 _BESIDE: Final = ("label", "id", "cluster", "category")
 _OF_SUITES: Final = frozenset({TEMPLATE, TEMPLATE_ID, MESSAGES})
 _PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
-_MOST_LABELS: Final = 12
+_MOST_LABELS: Final = MOST_GRADES
 _LONGEST_SHOWN: Final = 80
 
 
@@ -104,6 +116,7 @@ class Connection:
         names: how the function may call a label.
         counts: how many items have each label.
         sizes: items of each cluster.
+        of_labels: what the suite holds about single labels.
     """
 
     kind: AnswerKind
@@ -116,6 +129,7 @@ class Connection:
     label: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     sizes: Sequence[int] = ()
+    of_labels: LabelChecks = LabelChecks()
 
     def recognised(self) -> Iterator[str]:
         """What was connected, in lines, before any cost."""
@@ -155,6 +169,58 @@ def items_of(path: Path) -> Items:
     return Items(path, rows)
 
 
+class Columns(NamedTuple):
+    """What the columns of a file are to a function.
+
+    Attributes:
+        by_parameter: the column of each parameter.
+        beside: the columns of what an item has besides, by field.
+        label: the column of the labels; ``None`` without one.
+        meanings: the labels, as often as they stand there.
+        sides: the parameters of two answers, where it takes two.
+        kind: of the answers of the function.
+    """
+
+    by_parameter: Mapping[str, str]
+    beside: Mapping[str, str]
+    label: str | None
+    meanings: Sequence[str]
+    sides: tuple[str, str] | None
+    kind: AnswerKind
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the function returns numbers that no list of labels holds."""
+        return self.kind == SCORE
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], items: Items, options: FunctionOptions) -> Columns:
+        """Those of ``items``, with what the user says about both.
+
+        Raises:
+            UsageError: a parameter has no column, or a column is none of what is said of it.
+        """
+        column_by_parameter = columns_taken(function, items, options)
+        refuse_gaps(items, column_by_parameter)
+        beside = {name: column for name, column in options.map if name not in column_by_parameter}
+        used = {*column_by_parameter.values(), *beside.values()}
+        free = [column for column in items.columns if column not in used]
+        label = beside.get("label") or column_of("label", free)
+        if label:
+            beside["label"] = label
+        refuse_compound(items, [*column_by_parameter.values(), *beside.values()])
+        labels, values = options.labels, dict(options.value)
+        _refuse_labels(labels)
+        _refuse_values(items, label, values, options)
+        by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
+        meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
+        sides = candidates_among(column_by_parameter)
+        of_words = inferred_answers(labels or meanings, are_all=bool(labels)).kind
+        inferred: AnswerKind = "pairwise" if sides else of_words
+        kind = _answer_kind(options.kind) or inferred
+        return cls(column_by_parameter, beside, label, meanings, sides, kind)
+
+
 def connected(function: Callable[..., Any], items: Items, options: FunctionOptions) -> Connection:
     """How ``function`` and ``items`` belong together, with what the user says about both.
 
@@ -162,40 +228,32 @@ def connected(function: Callable[..., Any], items: Items, options: FunctionOptio
         UsageError: a parameter has no column, labels are not known, or items are wrong; it shows
             both sides and the command that helps.
     """
-    column_by_parameter = columns_taken(function, items, options)
-    refuse_gaps(items, column_by_parameter)
-    beside = {name: column for name, column in options.map if name not in column_by_parameter}
-    used = {*column_by_parameter.values(), *beside.values()}
-    free = [column for column in items.columns if column not in used]
-    label = beside.get("label") or column_of("label", free)
-    if label:
-        beside["label"] = label
-    refuse_compound(items, [*column_by_parameter.values(), *beside.values()])
-    labels = options.labels
-    _refuse_labels(labels)
-    values = dict(options.value)
-    _refuse_values(items, label, values, options)
-    by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
-    meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
-    sides = candidates_among(column_by_parameter)
-    grades = labels or meanings
-    # 0 and 1 are no and yes.
-    is_scale = grades and {*grades} != {"0", "1"} and all(map(is_number, grades))
-    inferred: AnswerKind = "pairwise" if sides else "score" if is_scale else "labels"
-    kind = _answer_kind(options.kind) or inferred
+    return by_columns(Columns.of(function, items, options), items, options)
+
+
+def by_columns(columns: Columns, items: Items, options: FunctionOptions) -> Connection:
+    """The same, once it is known what the columns are.
+
+    Raises:
+        UsageError: labels are not known, or items are wrong.
+    """
+    by_parameter, label, kind = columns.by_parameter, columns.label, columns.kind
+    beside, values = dict(columns.beside), dict(options.value)
     if kind == "pairwise":
-        connection = _of_pairs(items, column_by_parameter, sides, label, options)
+        connection = _of_pairs(items, by_parameter, columns.sides, label, options)
     else:
-        answers = labels or labels_of(meanings, ordinal=kind == "score")
-        connection = _of_contents(column_by_parameter, kind, label, answers, options)
+        content: ContentKind = "labels" if columns.is_score else kind
+        words = options.labels or answers_of(columns.meanings, content)
+        connection = _of_contents(by_parameter, kind, label, words, options)
     if column := id_column(items, {*connection.columns.values(), *beside.values()}):
         beside["id"] = column
-    columns = {**connection.columns, **beside}
-    renamed = {name: column for name, column in columns.items() if name != column}
-    values = {**connection.values, **values}
-    return _counted(
-        replace(connection, columns=renamed, values=values, label=label), items, options
+    of_fields = {**connection.columns, **beside}
+    renamed = {name: column for name, column in of_fields.items() if name != column}
+    connection = replace(
+        connection, columns=renamed, values={**connection.values, **values}, label=label
     )
+    table = table_of(connection, "items", items.file.name)
+    return _counted(connection, read_items(table, connection.fields, items, options))
 
 
 def id_column(items: Items, used: Collection[str]) -> str | None:
@@ -223,19 +281,9 @@ def _answer_kind(name: str | None) -> AnswerKind | None:
     Raises:
         UsageError: there is none.
     """
-    kinds: tuple[AnswerKind, ...] = get_args(AnswerKind)
-    if name is not None and name not in kinds:
-        raise unknown_name("kind of answers", name, kinds)
-    return next((kind for kind in kinds if kind == name), None)
-
-
-def labels_of(words: Sequence[str], *, ordinal: bool) -> list[str]:
-    """The different words in order; of a scale all numbers from the least to the greatest."""
-    if ordinal and words and all(map(is_number, words)):
-        least, most = min(map(int, words)), max(map(int, words))
-        if most - least <= 100:
-            return [str(grade) for grade in range(least, most + 1)]
-    return sorted({word.casefold(): word for word in reversed(words)}.values())
+    if name is not None and name not in ANSWER_KINDS:
+        raise unknown_name("kind of answers", name, ANSWER_KINDS)
+    return next((kind for kind in ANSWER_KINDS if kind == name), None)
 
 
 def command_of(options: FunctionOptions) -> str:
@@ -243,6 +291,7 @@ def command_of(options: FunctionOptions) -> str:
     words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
     words += ["--kind", options.kind] if options.kind else []
     words += ["--labels", ",".join(options.labels)] if options.labels else []
+    words += ["--pass-mark", options.pass_mark] if options.pass_mark else []
     grades = (f"{name}={of}" if of else name for name, of in options.grades)
     words += ["--grades", ",".join(grades)] if options.grades else []
     for option, pairs in (("--map", options.map), ("--value", options.value)):
@@ -391,7 +440,7 @@ def _of_pairs(
 
 def _of_contents(
     column_by_parameter: Mapping[str, str],
-    kind: AnswerKind,
+    kind: ContentKind,
     label: str | None,
     answers: Sequence[str],
     options: FunctionOptions,
@@ -404,26 +453,56 @@ def _of_contents(
             "column and in what the function returns",
             remedy=f"name them: {command_of(options)} --labels YES,NO; or --map label=COLUMN",
         )
-    return Connection(kind, {}, column_by_parameter, {}, answers, list(column_by_parameter))
+    if kind == "grades" and not is_whole(answers):
+        raise UsageError(
+            "--kind grades is about whole numbers",
+            found=listed(answers),
+            expected="grades such as 1,2,3,4,5",
+            remedy="leave --kind out, or name the grades: --labels 1,2,3,4,5",
+        )
+    names = no_and_yes(answers) if kind == "labels" else {}
+    fields = list(column_by_parameter)
+    return Connection(kind, {}, column_by_parameter, {}, answers, fields, names)
 
 
-def _counted(connection: Connection, items: Items, options: FunctionOptions) -> Connection:
-    """``connection`` with the count of each label, once every item has been read."""
-    table = table_of(connection, "items", items.file.name)
+def read_items(
+    table: Mapping[str, Any], fields: Sequence[str], items: Items, options: FunctionOptions
+) -> tuple[Item, ...]:
+    """The items as the suite will have them.
+
+    Args:
+        table: the suite file as a table.
+        fields: those that the function takes.
+        items: the file of the items.
+        options: what the user says, for a remedy.
+    """
     try:
         form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
-        taken = frozenset(connection.fields)
-        stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=taken)
-        read = BUILT_IN.forms[form.kind].read(stimuli)
+        stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=frozenset(fields))
+        return BUILT_IN.forms[form.kind].read(stimuli)
     except SuiteError as error:
         remedy = error.remedy
         if "values = {" in remedy:  # it is about a label
             remedy = "fix the lines, or say what a value means: "
             remedy += f"{command_of(options)} --value FOUND=LABEL"
         raise as_usage(error, remedy) from error
-    counts = Counter(item.label for item in read if item.label is not None)
-    sizes = tuple(Counter(item.cluster for item in read).values())
-    return replace(connection, counts=dict(sorted(counts.items())), sizes=sizes)
+
+
+def cluster_sizes(items: Iterable[Item]) -> tuple[int, ...]:
+    """How many items each cluster has."""
+    return tuple(Counter(item.cluster for item in items).values())
+
+
+def _counted(connection: Connection, read: Sequence[Item]) -> Connection:
+    """``connection`` with the count of each label, once every item has been read."""
+    labelled = [LabelledItem(item.label, item.cluster) for item in read if item.label is not None]
+    counts = Counter(item.label for item in labelled)
+    return replace(
+        connection,
+        counts=dict(sorted(counts.items())),
+        sizes=cluster_sizes(read),
+        of_labels=BUILT_IN.label_checks(labelled) if connection.kind == "labels" else LabelChecks(),
+    )
 
 
 def as_usage(error: SuiteError, remedy: str) -> UsageError:
@@ -443,22 +522,26 @@ def recognised(connection: Connection) -> Iterator[str]:
         return
     # The two contents of a pair by the names of their parameters.
     names = connection.names
-    sides = {"1": names["A"][0], "2": names["B"][0]} if names else {}
+    of_pairs = connection.kind == "pairwise"
+    sides = {"1": names["A"][0], "2": names["B"][0]} if of_pairs else {}
     counted = (f"{sides.get(label, label)} {n}" for label, n in connection.counts.items())
     yield f"labels are in column {connection.label}: {', '.join(counted) or 'none'}"
-    if connection.kind == "score":
+    if connection.kind == "grades":
         scale = f"{connection.labels[0]} to {connection.labels[-1]}"
         yield f"answers are whole numbers from {scale}; --labels names others"
+    for answer, named in names.items() if not of_pairs else ():
+        yield f"{answer} is also what the function calls {', '.join(named)}"
 
 
 def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
     """The suite file as a table."""
     space: dict[str, Any] = {"labels": list(connection.labels)}
     if connection.kind == "pairwise":
-        names = {label: list(names) for label, names in connection.names.items()}
-        space |= {"pairwise": True, "tie": True, "names": names}
-    if connection.kind == "score":
+        space |= {"pairwise": True, "tie": True}
+    if connection.kind == "grades":
         space |= {"ordinal": True}
+    if connection.names:
+        space["names"] = {label: list(names) for label, names in connection.names.items()}
     stimuli: dict[str, Any] = {"file": file}
     # JSON Lines are read as a user's own if the suite file names columns.
     own = file.endswith(".jsonl") and {name: name for name in connection.fields}
@@ -474,7 +557,15 @@ def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
         question = "Which is better? Answer A, B or tie."
     shown = [name for name in connection.fields if _PLACEHOLDER.fullmatch(name)]
     text = shown_texts(sorted(shown, key=lambda name: name in ("a", "b")), question)
-    return suite_table(name, space, stimuli, {"t1": f"{text}\n"}, gated, connection.sizes)
+    return suite_table(
+        name,
+        space,
+        stimuli,
+        {"t1": f"{text}\n"},
+        gated,
+        connection.sizes,
+        of_labels=connection.of_labels.checks,
+    )
 
 
 def suite_text(connection: Connection, name: str, file: str, called: str) -> str:
@@ -494,8 +585,11 @@ def suite_text(connection: Connection, name: str, file: str, called: str) -> str
             REPEAT_FLIP_RATE.check: "items on which the replicates disagree",
             AGREEMENT.check: "the verdict is the label",
             UNPARSED_RATE.check: "return values without a verdict",
+            **{check.measure.check: check.counts for check in connection.of_labels.checks},
         },
-        compared_words(table, connection.sizes, sum(connection.counts.values())),
+        compared_words(
+            table, connection.sizes, sum(connection.counts.values()), connection.of_labels
+        ),
     )
 
 

@@ -8,6 +8,7 @@ No judge is called.
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections import Counter, defaultdict
@@ -15,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.errors import LogError, SuiteError, UsageError, listed
 from pytest_judgesense.files.candidate_texts import (
@@ -28,7 +29,7 @@ from pytest_judgesense.files.candidate_texts import (
     naming_of_texts,
 )
 from pytest_judgesense.files.foreign_results import messages_of, slug
-from pytest_judgesense.files.synonyms import column_of
+from pytest_judgesense.files.synonyms import column_of, no_and_yes
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
@@ -36,21 +37,41 @@ from pytest_judgesense.measures.shared import (
     REPEAT_FLIP_RATE,
     UNPARSED_RATE,
 )
-from pytest_judgesense.questions.init.from_function import labels_of
+from pytest_judgesense.questions.init.by_score import first_checks, space_table
 from pytest_judgesense.questions.init.suite_file import (
     asked_words,
     compared_words,
     suite_table,
     written_suite,
 )
+from pytest_judgesense.registry import LabelChecks, LabelledItem
 from pytest_judgesense.report.log import read_placed_log
+from pytest_judgesense.suites.answer_kinds import (
+    SCORE,
+    ContentKind,
+    InferredAnswers,
+    answers_of,
+    inferred_answers,
+    is_whole,
+)
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.loading import form_of
 from pytest_judgesense.suites.prompt_template import placeholders
 from pytest_judgesense.suites.schema import ContentItem
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
-from pytest_judgesense.trial import ABSTAIN, TIE, Design, Judgment, grouped
+from pytest_judgesense.trial import (
+    ABSTAIN,
+    TIE,
+    Design,
+    Judgment,
+    ScoreRange,
+    Unparsed,
+    Verdict,
+    grouped,
+    is_number,
+    score_of_text,
+)
 
 _PROMPT: Final = "prompt"
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -60,6 +81,10 @@ _WORDINGS: Final = (
     ("t2", "Read everything below before you decide.\n\n{}"),
     ("t3", "{}\n\nDecide with care, and reply in exactly the form that is asked for above."),
 )
+_FIFTHS: Final = 5
+_ROUNDING: Final = 1e-9
+# A judgment with its place in the log, and the design of its line.
+_Placed: TypeAlias = tuple[str, Judgment, Design | None]
 _COUNTED: Final = {
     "within_one_agreement_floor": "at most one step apart under two wordings",
     "jss_floor": "the same verdict under two wordings",
@@ -166,24 +191,30 @@ def frozen_suites(
         judgments = [judgment for _, judgment, _ in part]
         designs = [design for _, _, design in part if design is not None]
         design = designs[-1] if designs else _design_of(judgments)
-        lines, notes = _lines(log, name, part, design)
+        plain, design = _of_one_grade(part, design)
+        lines, notes = _lines(log, name, plain, design)
         if design.pairwise:
             lines, naming = _in_own_order(name, lines, stated)
             notes += naming.notices
             of_candidates |= naming.fields
         outputs = _each_once(name, lines, shown)
-        drawn = _drawn(outputs, sample, seed)
+        drawn = _drawn(outputs, sample, seed, design.score)
         if len(drawn) < len(outputs):
             notes.append(f"{len(drawn)} of {len(outputs)} outputs drawn by seed {seed}")
         verdicts = {line.judgment.verdict for line in lines}
         words = {word for word in verdicts | {output.label for output in outputs} if word}
+        answers = _answers(log, name, design, words - {TIE, ABSTAIN}, labels)
         space = DecisionSpace(
-            _labels(log, name, design, words - {TIE, ABSTAIN}, labels),
-            ordinal=design.ordinal,
+            answers.labels,
+            ordinal=answers.are_grades,
             pairwise=design.pairwise,
             tie=TIE in words,
             abstain=ABSTAIN in words,
+            # Numbers that say no and yes may be said in words.
+            names=no_and_yes(answers.labels) if is_whole(answers.labels) else {},
         )
+        if design.score is not None:
+            space = DecisionSpace(design.score.ends, pass_mark=design.pass_mark, score=design.score)
         judges = tuple(dict.fromkeys(judgment.judge for judgment in judgments))
         suite = FrozenSuite(slug(name), space, drawn, judges, tuple(notes))
         suites.append(_with_prompts(suite) if template is None else _with_template(suite, template))
@@ -212,11 +243,37 @@ def _refuse_other_fields(stated: Mapping[str, str], of_candidates: Collection[st
             )
 
 
+def _of_one_grade(part: Sequence[_Placed], design: Design) -> tuple[Sequence[_Placed], Design]:
+    """The lines with plain grades where replies give one grade by a single criterion.
+
+    Grades of people are the label: the nearest to their mean, halves upwards.
+    """
+    if len(design.criteria) != 1:
+        return part, design
+    instrument, labels = BUILT_IN.kinds[design.kind], design.criteria[0].labels
+
+    def grade(share: float) -> str | None:
+        if math.isnan(share):
+            return None
+        return labels[math.floor(share * (len(labels) - 1) + 0.5 + _ROUNDING)]
+
+    def plain(judgment: Judgment) -> Judgment:
+        said = grade(instrument.score(design, judgment.verdict or ""))
+        outcome = judgment.outcome
+        if judgment.verdict is not None:
+            outcome = Unparsed("no grade") if said is None else Verdict(said)
+        label = grade(instrument.right_score(design, judgment.trial))
+        return replace(judgment, trial=replace(judgment.trial, label=label), outcome=outcome)
+
+    plain_design = replace(design, labels=labels, ordinal=all(map(is_number, labels)), criteria=())
+    return [(where, plain(judgment), stated) for where, judgment, stated in part], plain_design
+
+
 def _lines(
     log: Path, name: str, part: Sequence[tuple[str, Judgment, Design | None]], design: Design
 ) -> tuple[list[_Line], list[str]]:
     """The lines of a suite that hold what was judged, and notes about the others."""
-    if design.criteria:
+    if len(design.criteria) > 1:
         raise LogError(
             f"the replies on suite {name} in {log} give several grades each",
             found=listed(criterion.name for criterion in design.criteria),
@@ -334,16 +391,19 @@ def _held(line: _Line, shown: Collection[str] | None) -> dict[str, str]:
     )
 
 
-def _drawn(outputs: Sequence[JudgedOutput], sample: int | None, seed: int) -> list[JudgedOutput]:
+def _drawn(
+    outputs: Sequence[JudgedOutput], sample: int | None, seed: int, score: ScoreRange | None
+) -> list[JudgedOutput]:
     """``sample`` of them, of each verdict as large a share as it has among all, in their order.
 
-    The shares are rounded so that the largest remainders get one more (Hamilton's method).
+    Of a ``score`` each fifth of its range is one. The shares are rounded so that the largest
+    remainders get one more (Hamilton's method).
     """
     if sample is None or sample >= len(outputs):
         return list(outputs)
     strata: dict[str, list[int]] = defaultdict(list)
     for place, output in enumerate(outputs):
-        strata[output.verdict or ""].append(place)
+        strata[_stratum(output.verdict or "", score)].append(place)
     exact = {verdict: sample * len(part) / len(outputs) for verdict, part in strata.items()}
     sizes = {verdict: int(share) for verdict, share in exact.items()}
     rest = sorted(exact, key=lambda verdict: (sizes[verdict] - exact[verdict], verdict))
@@ -354,23 +414,31 @@ def _drawn(outputs: Sequence[JudgedOutput], sample: int | None, seed: int) -> li
     return [outputs[place] for place in sorted(chain.from_iterable(drawn))]
 
 
-def _labels(
+def _answers(
     log: Path, name: str, design: Design, words: set[str], stated: Sequence[str]
-) -> tuple[str, ...]:
+) -> InferredAnswers:
+    """What kind of answers a suite permits, and which: the stated ones, and those of the log."""
     if design.pairwise:
-        return ("A", "B")
+        return InferredAnswers("labels", ("A", "B"))
+    if design.score is not None:
+        return InferredAnswers(SCORE, ())
     labels = list(stated or design.labels)
     labels += sorted(words - {*labels})
-    if design.ordinal and not stated:
-        labels = labels_of(labels, ordinal=True)
-    if not 2 <= len(labels) <= _MOST_LABELS:
+    answers = inferred_answers(labels, are_all=bool(stated) or design.ordinal)
+    if design.labels and not stated:
+        of_design: ContentKind = "grades" if design.ordinal else "labels"
+        # Two labels are no scale, whoever has called them so.
+        answers = answers._replace(kind=of_design if len(labels) > 2 else answers.kind)
+    fills = answers.are_grades and not stated
+    answers = answers._replace(labels=answers_of(labels, "grades") if fills else tuple(labels))
+    if not 2 <= len(answers.labels) <= _MOST_LABELS:
         raise UsageError(
             f"the possible answers of the judge of suite {name} are not known",
-            found=f"{listed(labels) or 'no verdict'} in {log}",
+            found=f"{listed(answers.labels) or 'no verdict'} in {log}",
             expected=f"2 to {_MOST_LABELS} labels",
             remedy="name them: --labels YES,NO",
         )
-    return tuple(labels)
+    return answers
 
 
 def _with_template(suite: FrozenSuite, template: str) -> FrozenSuite:
@@ -433,22 +501,82 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
     Raises:
         LogError, SuiteError: no suite can be made of the log.
     """
+    if suite.space.score is not None:
+        return _score_files(suite, suite.space.score)
     space, flags = suite.space, ("ordinal", "pairwise", "tie", "abstain")
-    answers = {"labels": list(space.labels)} | {
+    answers: dict[str, Any] = {"labels": list(space.labels)} | {
         flag: True for flag in flags if getattr(space, flag)
     }
-    wordings = {"t1": suite.template}
-    for name, more in _WORDINGS:
-        wordings[name] = more.format("\0").replace("\0", suite.template.strip("\n"))
+    if space.names:
+        answers["names"] = {label: list(names) for label, names in space.names.items()}
+    wordings = _wordings(suite)
     wording = BUILT_IN.measures["within_one_agreement" if space.ordinal else "jss"]
     second = ORDER_POSITIONAL if space.pairwise else REPEAT_FLIP_RATE
     gated = [wording, second, UNPARSED_RATE, *([AGREEMENT] if suite.labelled else [])]
     sizes = tuple(Counter(output.cluster for output in suite.outputs).values())
-    table = suite_table(suite.name, answers, {"file": "items.jsonl"}, wordings, gated, sizes)
+    of_labels = _label_checks(suite)
+    table = suite_table(
+        suite.name,
+        answers,
+        {"file": "items.jsonl"},
+        wordings,
+        gated,
+        sizes,
+        of_labels=of_labels.checks,
+    )
+    counted = _COUNTED | {check.measure.check: check.counts for check in of_labels.checks}
+    return _files_of(suite, table, counted, of_labels)
+
+
+def _stratum(verdict: str, score: ScoreRange | None) -> str:
+    """What an output is drawn in proportion to."""
+    if score is None:
+        return verdict
+    share = score.share(score_of_text(verdict))
+    return "" if math.isnan(share) else str(min(_FIFTHS - 1, math.floor(share * _FIFTHS)))
+
+
+def _score_files(suite: FrozenSuite, ends: ScoreRange) -> dict[str, str]:
+    """The files of a suite of scores."""
+    instrument = BUILT_IN.scoring
+    assert instrument is not None, "a log has scores where an instrument measures them"
+    mark = suite.space.pass_mark
+    checks = first_checks(
+        instrument, labelled=suite.labelled, marked=mark is not None, wordings=True
+    )
+    table = suite_table(
+        suite.name,
+        space_table(ends, None if mark is None else ends.low + mark * ends.width),
+        {"file": "items.jsonl"},
+        _wordings(suite),
+        [UNPARSED_RATE],
+        tuple(Counter(output.cluster for output in suite.outputs).values()),
+        kind=instrument.name,
+        of_kind=checks,
+    )
+    counted = _COUNTED | {check.measure.check: check.counts for check in checks}
+    return _files_of(suite, table, counted, LabelChecks())
+
+
+def _wordings(suite: FrozenSuite) -> dict[str, str]:
+    """The first wording, and others with the same question."""
+    more = {name: text.format("\0") for name, text in _WORDINGS}
+    template = suite.template.strip("\n")
+    return {"t1": suite.template} | {n: text.replace("\0", template) for n, text in more.items()}
+
+
+def _files_of(
+    suite: FrozenSuite,
+    table: dict[str, Any],
+    counted: Mapping[str | None, str],
+    of_labels: LabelChecks,
+) -> dict[str, str]:
+    """The items of a suite, and its file with what each check counts."""
     table["description"] = f"Frozen outputs of a log of {', '.join(suite.judges)}"[:300]
     if suite.system:
         table["system"] = suite.system
-    rows = [_row(output, pairwise=space.pairwise) for output in suite.outputs]
+    sizes = tuple(Counter(output.cluster for output in suite.outputs).values())
+    rows = [_row(output, pairwise=suite.space.pairwise) for output in suite.outputs]
     try:
         form = form_of(table, BUILT_IN.forms, f"suite {suite.name}")
     except SuiteError as error:
@@ -468,8 +596,22 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
     }
     items = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     labelled = sum(output.label is not None for output in suite.outputs)
-    text = written_suite(table, comments, _COUNTED, compared_words(table, sizes, labelled))
+    compared = compared_words(table, sizes, labelled, of_labels)
+    text = written_suite(table, comments, counted, compared)
     return {"items.jsonl": items, f"{suite.name}.suite.toml": text}
+
+
+def _label_checks(suite: FrozenSuite) -> LabelChecks:
+    """What the suite holds about single labels, where a person has graded every output."""
+    if not suite.labelled or suite.space.pairwise or suite.space.ordinal:
+        return LabelChecks()
+    return BUILT_IN.label_checks(
+        [
+            LabelledItem(output.label, output.cluster)
+            for output in suite.outputs
+            if output.label is not None
+        ]
+    )
 
 
 def _row(output: JudgedOutput, *, pairwise: bool) -> dict[str, Any]:
@@ -487,6 +629,9 @@ def recognised(suite: FrozenSuite) -> Iterator[str]:
     """What the suite was made of, in lines."""
     verdicts = Counter(output.verdict or "none" for output in suite.outputs)
     counts = ", ".join(f"{verdict} {count}" for verdict, count in sorted(verdicts.items()))
+    if suite.space.score is not None:
+        scores = sorted(filter(None, {output.verdict for output in suite.outputs}), key=float)
+        counts = f"scores from {scores[0]} to {scores[-1]}" if scores else "none"
     outputs, clusters = len(suite.outputs), len({output.cluster for output in suite.outputs})
     size = f"{outputs} output{'s' * (outputs > 1)} in {clusters} cluster{'s' * (clusters > 1)}"
     yield f"{size}; verdicts of the log: {counts}"

@@ -23,23 +23,29 @@ from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.resolving import function_of
 from pytest_judgesense.judges.spec import JudgeFunction
-from pytest_judgesense.questions.init import by_criteria, from_function, from_log, suite_file
+from pytest_judgesense.questions.init import (
+    by_criteria,
+    by_score,
+    from_function,
+    from_log,
+    suite_file,
+)
+from pytest_judgesense.questions.init.folders import ProjectFolders
 from pytest_judgesense.questions.init.installing import step_of
 from pytest_judgesense.questions.init.suite_file import FunctionOptions, LogOptions
+from pytest_judgesense.questions.init.workflows import write_nightly, write_replay
 from pytest_judgesense.questions.init.written_files import (
     afterwards,
     closing,
     declare,
     declared_in,
     suite_written,
-    write_nightly,
-    write_replay,
     written,
 )
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.suites.builtin import template_text
 
-FIRST_SUITE: Final = Path("suites", "answers")
+FIRST_SUITE: Final = "answers"
 
 
 def start(folder: Path, install: str | None = None) -> Iterator[str]:
@@ -49,17 +55,20 @@ def start(folder: Path, install: str | None = None) -> Iterator[str]:
     written if ``folder`` is a file, or its ``pyproject.toml`` cannot be read.
     """
     yield declare(folder / "pyproject.toml")
-    if (folder / FIRST_SUITE).exists():
-        yield f"left alone: {folder / FIRST_SUITE} is there"
+    folders = ProjectFolders.of(folder)
+    suite = folders.suites / FIRST_SUITE
+    yield from folders.state_recordings()
+    if (folder / suite).exists():
+        yield f"left alone: {folder / suite} is there"
     else:
         # The suite last: a suite file without its items would be collected, and fail.
         for name in ("items.jsonl", "answers.suite.toml"):
-            yield written(folder / FIRST_SUITE / name, template_text(f"init/{name}"))
-    yield from write_replay(folder, step_of(folder, install, imports=False))
-    place = FIRST_SUITE.as_posix()
+            yield written(folder / suite / name, template_text(f"init/{name}"))
+    yield from write_replay(folders, step_of(folder, install, imports=False))
+    place = suite.as_posix()
     purpose = "record the judge's replies, once; then replay them, here and in CI"
-    yield from closing(folder, purpose, place, f"judgesense plan --lint {place}")
-    yield from afterwards("pyproject.toml, suites, cassettes and the workflow", FIRST_SUITE)
+    yield from closing(folders, purpose, place, f"judgesense plan --lint {place}")
+    yield from afterwards(f"pyproject.toml, {folders.commits} and the workflow", suite)
 
 
 def _connected(options: FunctionOptions, items: from_function.Items) -> from_function.Connected:
@@ -75,8 +84,9 @@ def _connected(options: FunctionOptions, items: from_function.Items) -> from_fun
         )
     function = _function(options.function, options.folder)
     if kind is not None and kind in kinds:
+        by_score.refuse_mark(options)
         return by_criteria.connected(function, items, options, kind, kinds[kind])
-    return from_function.connected(function, items, options)
+    return by_score.connected_or_score(function, items, options)
 
 
 def start_from_function(options: FunctionOptions, install: str | None = None) -> Iterator[str]:
@@ -91,24 +101,27 @@ def start_from_function(options: FunctionOptions, install: str | None = None) ->
     called = target.rpartition(":")[2]
     name = _free_name(called.rpartition(".")[2], target, declared)
     suite = slug(items.file.stem)
-    place = Path("suites", suite)
     from_function.refuse_faults(connection, items, suite, target)
     yield f"understood: {called} on {len(items.rows)} items of {items.file}: {connection.kind}"
     yield from (f"            {line}" for line in connection.recognised())
     yield declare(folder / "pyproject.toml", name, _table_of_function(name, target, connection))
+    folders = ProjectFolders.of(folder)
+    place = folders.suites / suite
+    yield from folders.state_recordings()
     file, files = _file_of_items(items, folder, place)
     files[f"{suite}.suite.toml"] = connection.suite_text(suite, file, target)
     yield from suite_written(folder / place, files)
-    yield from write_replay(folder, step_of(folder, install, imports=True))
+    yield from write_replay(folders, step_of(folder, install, imports=True))
     chosen = f" --judge-name {shlex.quote(name)}" if set(declared) - {name} else ""
     purpose = "ask your judge, once; then replay it, here and in CI, without a key"
-    yield from closing(folder, purpose, f"{place.as_posix()}{chosen}")
+    yield from closing(folders, purpose, f"{place.as_posix()}{chosen}")
     if chosen:
         yield (
-            "the workflow's `pytest suites` asks every judge about every suite: in its place "
+            f"the workflow's `pytest {folders.suites.as_posix()}` asks every judge about every "
+            "suite: in its place "
             "run the second command, and one like it for each other judge"
         )
-    yield from afterwards("pyproject.toml, suites, cassettes and the workflow", place, chosen)
+    yield from afterwards(f"pyproject.toml, {folders.commits} and the workflow", place, chosen)
 
 
 def _free_name(short: str, target: str, declared: Mapping[str, Mapping[str, Any]]) -> str:
@@ -165,23 +178,25 @@ def start_from_log(options: LogOptions, folder: Path, install: str | None = None
         names=dict(options.names),
     )
     files = {suite.name: from_log.suite_files(suite) for suite in suites}
+    folders = ProjectFolders.of(folder)
     for suite in suites:
         yield f"understood: suite {suite.name}"
         yield from (f"            {line}" for line in from_log.recognised(suite))
-        yield from suite_written(folder / "suites" / suite.name, files[suite.name])
+        yield from suite_written(folder / folders.suites / suite.name, files[suite.name])
+    yield from folders.state_recordings()
     if declared:
-        yield from write_replay(folder, step_of(folder, install, imports=False))
-    place = Path("suites", suites[0].name) if len(suites) == 1 else Path("suites")
+        yield from write_replay(folders, step_of(folder, install, imports=False))
+    place = folders.suites / suites[0].name if len(suites) == 1 else folders.suites
     chosen = "" if declared else " --judge-name PROVIDER:MODEL"
     yield from closing(
-        folder,
+        folders,
         "ask the judge about them, once; then replay it, here and in CI",
         f"{place.as_posix()}{chosen}",
     )
     if chosen:
         judges = listed(dict.fromkeys(judge for suite in suites for judge in suite.judges))
         yield f"(the log's judge is {judges}; --judge-name embedded:clean tries it without a key)"
-    yield from afterwards("suites and cassettes", place, chosen)
+    yield from afterwards(folders.commits.replace(", ", " and "), place, chosen)
 
 
 def _function(target: str, folder: Path) -> JudgeFunction:
@@ -232,7 +247,7 @@ class InitQuestion:
         report = [*self._begun()]
         if self.nightly:
             step = step_of(self.folder, self.install, imports=self.function is not None)
-            report += write_nightly(self.folder, step)
+            report += write_nightly(ProjectFolders.of(self.folder), step)
         return InitAnswer(tuple(report))
 
     def _begun(self) -> Iterable[str]:
@@ -242,7 +257,8 @@ class InitQuestion:
         if self.function is not None:
             return start_from_function(replace(self.function, folder=self.folder), self.install)
         # Whose suites are there wants the workflow, and no first suite beside them.
-        is_begun = any((self.folder / FIRST_SUITE.parent).rglob("*.suite.toml"))
+        suites = self.folder / ProjectFolders.of(self.folder).suites
+        is_begun = any(suites.rglob("*.suite.toml"))
         return () if self.nightly and is_begun else start(self.folder, self.install)
 
 

@@ -18,8 +18,9 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.bar import NO_REGRESSION
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, SIDE_BIAS
-from pytest_judgesense.registry import FirstCheck
+from pytest_judgesense.registry import FirstCheck, LabelChecks
 from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedGate
+from pytest_judgesense.trial import grouped
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class FunctionOptions:
         map: by parameter, or by what else an item has, its column.
         value: by a value of the label's column the label that it means.
         labels: the possible answers, where no column holds them.
+        pass_mark: the score from which a text passes, as it is written; ``None`` for none.
         folder: of the project, named in commands that a remedy shows.
     """
 
@@ -44,6 +46,7 @@ class FunctionOptions:
     map: Assignments = ()
     value: Assignments = ()
     labels: tuple[str, ...] = ()
+    pass_mark: str | None = None
     folder: Path = Path()
 
 
@@ -68,6 +71,7 @@ class LogOptions:
     names: Assignments = ()
 
 
+_NO_LABEL_CHECKS: Final = LabelChecks()
 _FLOORS: Final = (0.8, 0.75, 0.7, 0.6, 0.5, 0.4)
 _REPLICATES: Final = 3
 _MOST_CALLS: Final = 1000
@@ -87,6 +91,7 @@ def suite_table(
     sizes: Sequence[int],
     of_kind: Sequence[FirstCheck] = (),
     kind: str = "",
+    of_labels: Sequence[FirstCheck] = (),
 ) -> dict[str, Any]:
     """A suite of the kind for items of any form, with one content or two, as a table.
 
@@ -105,27 +110,30 @@ def suite_table(
         sizes: items of each cluster.
         kind: of the suite, if it is not that of verdicts.
         of_kind: checks with bars and margins of their own, which those of ``gated`` join.
+        of_labels: checks of labels of which one is rare, likewise.
     """
     checks: dict[str, Any] = {}
     gated = [*gated, *(check.measure for check in of_kind if check.bar is None)]
     orders = 2 if space.get("pairwise") else 1
     asked_once = sum(sizes) * orders * len(wordings)
     replicates = _REPLICATES if asked_once * _REPLICATES <= _MOST_CALLS else _REPLICATES - 1
+    # A call is a unit, or the two orders of a pair are, or all that is asked about an item.
+    calls = replicates * orders * len(wordings)
+    units_by_name = {"call": calls, "item": len(wordings)}
     for measure in gated:
-        bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
-        if measure is AGREEMENT and space.get("ordinal"):
-            bars = _FLOORS[3:]  # on a scale, one step from the label is no gross error
-        bar = next((bar for bar in bars if can_clear(measure, bar, _single(sizes))), bars[-1])
-        # A call is a unit, or the two orders of a pair are, or all that is asked about an item.
-        calls = replicates * orders * len(wordings)
-        units = {"call": calls, "item": len(wordings)}.get(measure.unit, calls // orders)
-        limit = default_limit(measure, bar, [units * size for size in sizes])
-        checks[str(measure.check)] = bar if limit is None else {"bar": bar, "limit": limit}
+        units = units_by_name.get(measure.unit, calls // orders)
+        is_scale = measure is AGREEMENT and bool(space.get("ordinal"))
+        checks[str(measure.check)] = _chosen_bars(measure, sizes, units, is_scale=is_scale)
+    checks |= _checks_of_labels(of_labels, len(sizes), calls)
     checks |= {str(check.measure.check): _bars(check, len(sizes)) for check in of_kind if check.bar}
     margins = [(check.measure, check.margin) for check in of_kind if check.margin is not None]
     checks[NO_REGRESSION.name] = [
         {"measure": measure.name, "margin": margin}
         for measure, margin in margins or compared_measures(gated, orders)
+    ]
+    checks[NO_REGRESSION.name] += [
+        {"measure": check.measure.name, **check.condition, "margin": check.margin}
+        for check in of_labels
     ]
     return {
         "schema": "judgesense/suite/1",
@@ -137,6 +145,40 @@ def suite_table(
         "templates": [{"id": id_, "text": text} for id_, text in wordings.items()],
         "checks": checks,
     }
+
+
+def _chosen_bars(
+    measure: Measure, sizes: Sequence[int], units: int, *, is_scale: bool = False
+) -> Any:
+    """The strictest bar that an error-free judge clears, with the limit beside it.
+
+    Args:
+        measure: what is gated.
+        sizes: items of each cluster that it is about.
+        units: of each item.
+        is_scale: whether one step from the label is no gross error.
+    """
+    bars: Sequence[float] = _FLOORS if measure.floor else _CEILINGS
+    bars = _FLOORS[3:] if is_scale else bars
+    bar = next((bar for bar in bars if can_clear(measure, bar, _single(sizes))), bars[-1])
+    limit = default_limit(measure, bar, [units * size for size in sizes])
+    return bar if limit is None else {"bar": bar, "limit": limit}
+
+
+def _checks_of_labels(of_labels: Sequence[FirstCheck], clusters: int, units: int) -> dict[str, Any]:
+    """Checks of labels by name: a table where a name has one of all labels, else a list of them."""
+    checks: dict[str, Any] = {}
+    for name, of_name in grouped(of_labels, lambda check: str(check.measure.check)).items():
+        tables = []
+        for check in of_name:
+            bars = _bars(check, clusters)
+            if check.bar is None:
+                bars = _chosen_bars(check.measure, check.sizes, units)
+            tables.append(
+                {**check.condition, **(bars if isinstance(bars, dict) else {"bar": bars})}
+            )
+        checks[name] = tables if any(check.condition for check in of_name) else tables[0]
+    return checks
 
 
 def _bars(check: FirstCheck, clusters: int) -> Any:
@@ -165,7 +207,12 @@ def asked_words(table: Mapping[str, Any], items: int) -> str:
     return f"{what}, {times}: {calls:,} calls. What they cost: judgesense plan {table['name']}"
 
 
-def compared_words(table: Mapping[str, Any], sizes: Sequence[int], labelled: int) -> Iterator[str]:
+def compared_words(
+    table: Mapping[str, Any],
+    sizes: Sequence[int],
+    labelled: int,
+    of_labels: LabelChecks = _NO_LABEL_CHECKS,
+) -> Iterator[str]:
     """What the checks of `no_regression` are about, and what losses they find, in lines.
 
     For a judge of which nothing is known but `ASSUMED_RATE`, by `PlannedGate`.
@@ -174,11 +221,13 @@ def compared_words(table: Mapping[str, Any], sizes: Sequence[int], labelled: int
         table: of the suite.
         sizes: items of each cluster.
         labelled: number of items with a label, or with grades of people that a check is about.
+        of_labels: what the suite holds about single labels.
     """
     yield "Compared with the version before by --judge-baseline git:REF, and skipped without one."
     if not labelled:
         yield "Without labels no check here sees whether the judge is right."
-    margins = {entry["measure"]: entry["margin"] for entry in table["checks"][NO_REGRESSION.name]}
+    compared = table["checks"][NO_REGRESSION.name]
+    margins = {entry["measure"]: entry["margin"] for entry in compared}
     whole = "items" if max(sizes) == 1 else "clusters"
     lines = list(_losses_found(table, sizes, labelled, margins, f"on whole {whole}"))
     if lines:
@@ -188,8 +237,10 @@ def compared_words(table: Mapping[str, Any], sizes: Sequence[int], labelled: int
         yield (
             f"if {ASSUMED_RATE:.0%} of the verdicts are right, with a correlation of "
             f"{ASSUMED_CORRELATION:g} within {'an item' if whole == 'items' else 'a cluster'}; "
-            f"Holm over {len(margins)}."
+            f"Holm over {len(compared)}."
         )
+    yield from of_labels.notes
+    yield from of_labels.losses(table["design"]["replicates"], len(compared))
     yield f"For your own judge, once it is recorded: judgesense plan {table['name']}"
 
 
@@ -210,6 +261,7 @@ def _losses_found(
         bias=margins.get(SIDE_BIAS.name),
         agreement=margins.get(AGREEMENT.name),
         repeats=margins.get(REPEAT_FLIP_RATE.name),
+        tests=len(table["checks"][NO_REGRESSION.name]),
     )
     kinds = (False, True)
     if gate.bias is not None:
@@ -264,14 +316,22 @@ def written_suite(
     checks = bars_by_check.items()
     remark = "The bar is what is wanted, the limit what cannot be\n# accepted: the 95% bound must "
     remark += "clear it, as it does for a judge that loses one item."
-    if not all(isinstance(bars, dict) for _, bars in checks):
+    if not all(isinstance(bars, dict | list) for _, bars in checks):
         remark = "So few items (thirty are a suite) are not\n# enough to exclude anything: a bar "
         remark += "alone is held against the result as it is."
     lines += [f"# Each line is a test. {remark}", "[checks]"]
-    lines += [f"{toml_key(name)} = {toml_text(bars)}  # {counted[name]}" for name, bars in checks]
+    lines += [_check_line(name, bars, counted[name]) for name, bars in checks]
     lines += ["", *(f"# {line}" for line in compared_lines), f"{NO_REGRESSION.name} = ["]
     lines += [f"    {toml_text(entry)}," for entry in compared]
     return "\n".join([*lines, "]", ""])
+
+
+def _check_line(name: str, bars: Any, counts: str) -> str:
+    """A check with what it counts; of several ones of a name each in a line."""
+    if not isinstance(bars, list):
+        return f"{toml_key(name)} = {toml_text(bars)}  # {counts}"
+    entries = "\n".join(f"    {toml_text(entry)}," for entry in bars)
+    return f"{toml_key(name)} = [  # {counts}\n{entries}\n]"
 
 
 def _lines_of(table: Mapping[str, Any]) -> str:

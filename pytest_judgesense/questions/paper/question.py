@@ -220,7 +220,7 @@ def paper(
     *,
     quick: bool = False,
     mode: Mode = "replay",
-    cassettes: str | Path = "cassettes",
+    cassettes: str | Path | None = None,
     concurrency: int = CONCURRENCY,
     max_calls: int | None = None,
     max_cost: float | None = None,
@@ -234,7 +234,7 @@ def paper(
             one the declared judges.
         quick: whether about a fifth of the design is enough.
         mode: ``replay`` makes no calls; ``record`` makes those that are not recorded yet.
-        cassettes: folder of the recordings.
+        cassettes: folder of the recordings; that of pytest if not given.
         concurrency: the most calls under way at once.
         max_calls: the most calls, retries among them; ``None`` sets no limit.
         max_cost: the most that they may cost in USD, by the prices of the judges; likewise.
@@ -250,7 +250,7 @@ def paper(
     """
     names = (judges,) if isinstance(judges, str) else tuple(judges)
     terms = AskingTerms(mode, concurrency, max_calls, max_cost, seed=seed)
-    return PaperQuestion(name, names, quick, Place(Path(cassettes)), terms).answer()
+    return PaperQuestion(name, names, quick, Place.with_recordings(cassettes), terms).answer()
 
 
 TEMPERATURE = 0.1

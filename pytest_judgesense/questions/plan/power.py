@@ -125,6 +125,7 @@ def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) ->
             narrowed = ",".join(f"{k}={v}" for k, v in of.condition.items() if k != "arm")
             bar = f"{check.name}: {of.measure}" + (f"[{narrowed}]" if narrowed else "")
             name = check.id if len(outcome.findings) == 1 else bar
+            name += " (known)" if check.known else ""
             rows.append(judged.row(name, finding, each))
     quantities = {(check.measure, *sorted(check.condition.items())) for check in compared}
     return rows + [judged.compared_row(check, len(quantities)) for check in compared]

@@ -199,7 +199,7 @@ def plan(
     precision: float = 0.05,
     early_stop: bool = False,
     seed: int = 0,
-    cassettes: str | Path = "cassettes",
+    cassettes: str | Path | None = None,
 ) -> PlanAnswer:
     """What suites would ask, for what price, and what their checks can decide. No call is made.
 
@@ -218,7 +218,7 @@ def plan(
         precision: the half-width that is wanted of a 95% interval.
         early_stop: whether to say how many trials early stopping is expected to ask.
         seed: of every random draw.
-        cassettes: the folder of the recordings.
+        cassettes: the folder of the recordings; that of pytest if not given.
 
     Raises:
         UsageError: an argument is wrong; the error says which.
@@ -236,7 +236,7 @@ def plan(
         half_width=precision,
         early_stop=early_stop,
         seed=seed,
-        place=Place(Path(cassettes)),
+        place=Place.with_recordings(cassettes),
     ).answer()
 
 

@@ -40,7 +40,11 @@ from multiprocessing.managers import BaseManager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from pytest_judgesense.asking.carrying_over import carry_over
+from pytest_judgesense.asking.carrying_over import (
+    carry_over,
+    in_recording_order,
+    suites_in_recording,
+)
 from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.asking.stopping_point import forget_stop
 from pytest_judgesense.cassettes.exchange import (
@@ -54,7 +58,7 @@ from pytest_judgesense.cassettes.exchange import (
 from pytest_judgesense.cassettes.locking import Recorder, recording_alone
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.scope import entered
-from pytest_judgesense.cassettes.storage import Journal, read_exchanges, rewrite
+from pytest_judgesense.cassettes.storage import Journal, has_content, read_exchanges, rewrite
 from pytest_judgesense.cassettes.writing import RecordingCassette
 from pytest_judgesense.checks.judgment_words import reason_lines
 from pytest_judgesense.errors import JudgeError, JudgesenseError, LimitReached
@@ -66,7 +70,7 @@ from pytest_judgesense.judges.throttle import Budget, Deadline, SessionBudget, T
 from pytest_judgesense.judges.trust import Trust
 from pytest_judgesense.measurement import record
 from pytest_judgesense.registry import loaded
-from pytest_judgesense.suites.planning import Plans, Shard, plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.planning import Plans, Shard, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import RequestCount, Trial
 
@@ -375,7 +379,9 @@ class JobResult:
 class _JobCassettes:
     """The cassettes of a job by the name of the recording, and the shard of each trial."""
 
-    def __init__(self, job: Job, folder: Path) -> None:
+    def __init__(self, job: Job, folder: Path, plans: Plans | None) -> None:
+        self._job = job
+        self._plans = plans or Plans(Path(), folder, BUILT_IN.forms)
         self._shards = {
             trial.id: number
             for number in range(1, job.shards + 1)
@@ -446,10 +452,21 @@ class _JobCassettes:
             ]
             for recordings in finished.values():
                 lasting += _exchanges(recordings.get(name, b""))
-            trials = {exchange.trial for exchange in lasting} - {LOOK_UP}
-            final = list(in_final_form(lasting, trial_order(trials)))
-            rewrite(path, final)
+            trials = dict.fromkeys(exchange.trial for exchange in lasting)
+            trials.pop(LOOK_UP, None)
+            final = list(in_final_form(lasting, [*trials]))
+            if not has_content(path, final):
+                final = list(in_final_form(lasting, self._order_of(name, [*trials])))
+                rewrite(path, final)
             self._answered |= self._answered_in(final)
+
+    def _order_of(self, recording: str, trials: Sequence[str]) -> Sequence[str]:
+        """The order of recorded trials in a finished file."""
+        judge = self._job.judge
+        own = (suite_for_judge(suite, judge) for suite in self._job.suites)
+        suite = next(suite for suite in own if recording in suite.recordings)
+        suites = suites_in_recording(recording, judge, suite, self._plans)
+        return in_recording_order(recording, trials, suites)
 
     def _answered_in(self, exchanges: Iterable[Exchange]) -> dict[str, bool]:
         """By trial, whether its last call is an answer; of a function, whether it has returned."""
@@ -489,7 +506,7 @@ def run_job(
     """
     recorder = Recorder.here()
     with ExitStack() as stack:
-        cassettes = _JobCassettes(job, folder)
+        cassettes = _JobCassettes(job, folder, plans)
         for path in cassettes.paths.values():
             stack.enter_context(recording_alone(path, recorder))
         carried = frozenset() if plans is None else _carry_over(job, cassettes.paths, plans)

@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+from pytest_judgesense.asking.carrying_over import in_recording_order, suites_in_recording
 from pytest_judgesense.asking.stopping_point import forget_stop
 from pytest_judgesense.cassettes.batch_files import (
     BATCH_URL,
@@ -45,7 +46,7 @@ from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.questions.place import Place, trust_of
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.suites.builtin import cassettes_in
-from pytest_judgesense.suites.planning import plan_trials, recording_of, trial_order
+from pytest_judgesense.suites.planning import Plans, plan_trials, recording_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Trial
 
@@ -87,16 +88,26 @@ def cassette_of(judge: JudgeSpec, cassettes: Path, trial: str) -> Path:
 
 
 def record_all(
-    judge: JudgeSpec, cassettes: Path, trials: Mapping[str, Sequence[Answered]]
+    judge: JudgeSpec, suite: Suite, trials: Mapping[str, Sequence[Answered]], plans: Plans
 ) -> list[str]:
-    """Record the answers to the trials; lines that say how many are new."""
+    """Record the answers to trials of a suite; lines that say how many are new."""
     by_path: dict[Path, dict[str, Sequence[Answered]]] = defaultdict(dict)
     for trial, answers in trials.items():
-        by_path[cassette_of(judge, cassettes, trial)][trial] = answers
-    return [line for path in sorted(by_path) for line in _record(path, by_path[path], judge)]
+        by_path[cassette_of(judge, plans.cassettes, trial)][trial] = answers
+    return [
+        line
+        for path in sorted(by_path)
+        for line in _record(path, by_path[path], judge, suite_for_judge(suite, judge), plans)
+    ]
 
 
-def _record(path: Path, trials: Mapping[str, Sequence[Answered]], judge: JudgeSpec) -> list[str]:
+def _record(
+    path: Path,
+    trials: Mapping[str, Sequence[Answered]],
+    judge: JudgeSpec,
+    suite: Suite,
+    plans: Plans,
+) -> list[str]:
     """Record the answers; lines that say how many are new, known and contradicted."""
     counts: Counter[str] = Counter()
     secrets = credentials_of(judge)
@@ -128,7 +139,11 @@ def _record(path: Path, trials: Mapping[str, Sequence[Answered]], judge: JudgeSp
                         ):
                             counts["contradicted"] += 1
         finally:
-            cassette.finish(trial_order(cassette.trials))
+            order = cassette.recordings.in_file_order
+            if not cassette.is_finished():
+                suites = suites_in_recording(path.stem, judge, suite, plans)
+                order = in_recording_order(path.stem, order, suites)
+            cassette.finish(order)
     lines = [f"{counts['new']} exchanges recorded: {path}"]
     if counts["known"]:
         lines.append(f"{counts['known']} were recorded there already")
@@ -289,7 +304,7 @@ class BatchImportQuestion:
         for custom_id, attempts in answered.items():
             if attempts:
                 trials[by_id[custom_id][0].id] += _in_order(attempts, judge)
-        written = tuple(record_all(judge, cassettes, trials))
+        written = tuple(record_all(judge, suite, trials, self.place.plans))
         names = suite_for_judge(suite, judge).recordings
         forget_stop(judge, suite, cassettes_in(cassettes, judge.slug, names))
         count = _trials(requests)

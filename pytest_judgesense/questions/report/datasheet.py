@@ -158,10 +158,14 @@ class SavedChecksQuestion:
 
 def _check_line(judge: str, check: Mapping[str, Any]) -> str:
     head = f"{check['outcome'].upper()}  judge {judge}, {check['suite']}, {check['check']}"
+    beside = [check["explanation"]]
     match check:
         case {"against": {"summary": str(changed)}} if changed:
-            return f"{head}: {check['explanation']}; {changed}"
-    return f"{head}: {check['explanation']}"
+            beside.append(changed)
+    match check:
+        case {"known": {"reason": str(reason), "until": str(until)}}:
+            beside.append(f"known until {until}: {reason}")
+    return f"{head}: {'; '.join(beside)}"
 
 
 def _judges_of_datasheets(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:

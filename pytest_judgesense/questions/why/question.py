@@ -70,7 +70,7 @@ def why(
     by: Unit | None = ...,
     judge: str | None = ...,
     mode: Mode = ...,
-    cassettes: str | Path = ...,
+    cassettes: str | Path | None = ...,
     concurrency: int = ...,
     max_calls: int | None = ...,
     max_cost: float | None = ...,
@@ -88,7 +88,7 @@ def why(
     times: int | None = ...,
     judge: str | None = ...,
     mode: Mode = ...,
-    cassettes: str | Path = ...,
+    cassettes: str | Path | None = ...,
     concurrency: int = ...,
     max_calls: int | None = ...,
     max_cost: float | None = ...,
@@ -109,7 +109,7 @@ def why(
     times: int | None = None,
     judge: str | None = None,
     mode: Mode = "replay",
-    cassettes: str | Path = "cassettes",
+    cassettes: str | Path | None = None,
     concurrency: int = CONCURRENCY,
     max_calls: int | None = None,
     max_cost: float | None = None,
@@ -134,7 +134,7 @@ def why(
         times: with ``leave_out``: how often each is asked with the whole prompt; likewise.
         judge: the name of a declared judge, or ``provider:model``; ``None`` for the declared one.
         mode: ``replay`` makes no calls; ``record`` makes those that are not recorded yet.
-        cassettes: the folder of the recordings.
+        cassettes: the folder of the recordings; that of pytest if not given.
         concurrency: the most calls under way at once.
         max_calls: the most calls, retries among them; ``None`` sets no limit, but a search for the
             cause of a flip ends after 60 answers.
@@ -161,7 +161,7 @@ def why(
         items=items,
         times=times,
         judge=judge,
-        place=Place(Path(cassettes)),
+        place=Place.with_recordings(cassettes),
         terms=AskingTerms(mode, concurrency, max_calls, max_cost, max_unparsed, seed),
     ).answer()
 

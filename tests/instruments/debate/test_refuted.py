@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_judgesense.checks.outcome import DecisionRule
+from pytest_judgesense.errors import UsageError
 from tests.checks.known import declare_check
 from tests.report.replaying import replayed
 
@@ -28,3 +29,9 @@ def test_a_rank_fails_where_no_resample_gives_it(config: str, alpha: float, word
     assert check.kind.judge is not None
     found = check.kind.judge(check, "debate", cells, DecisionRule("refuted", alpha=alpha))
     assert (found.outcome, found.fails) == (word, word == "fail")
+
+
+def test_a_rank_cannot_be_a_known_failure() -> None:
+    failure = {"known": "why", "at": 2, "until": "2026-12-01"}
+    with pytest.raises(UsageError, match="no bar that a number could be held against"):
+        declare_check("ranked_first", ("clean:p0",), failure)

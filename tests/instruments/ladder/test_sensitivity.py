@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import norm, t
 
 from pytest_judgesense.checks.outcome import judge_check
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.stats.detection import clustered_d_prime, d_prime
@@ -318,3 +319,10 @@ def test_the_strict_arm_has_no_dark_current_and_says_why() -> None:
     assert found.value is None
     assert found.unavailable is not None
     assert found.unavailable.startswith("vacuum was not run under the strict prompt")
+
+
+def test_a_tradeoff_is_known_by_checks_of_its_bars() -> None:
+    failure = {"known": "why", "at": 0.5, "until": "2026-12-01"}
+    with pytest.raises(UsageError, match="cannot be a known failure") as error:
+        declare_check("criterion_tradeoff", (0.2, 0.8, 0.8), failure)
+    assert error.value.remedy.endswith(": raw_false_preference_ceiling, target_sensitivity_floor")

@@ -302,12 +302,13 @@ def test_a_csv_is_read_by_its_mapping(tmp_path: Path) -> None:
     judgments = [judgment for judgment, _ in read.judgments]
     assert [judgment.verdict for judgment in judgments] == ["4", None, "2"]
     assert {judgment.judge for judgment in judgments} == {"x"}
+    # Two values are labels, whatever they are called.
     assert read.judgments[0][1].labels == ("2", "4")
-    assert read.judgments[0][1].ordinal
+    assert not read.judgments[0][1].ordinal
     assert read.notices == (
         "fields kept out: extra",
         "no column holds the suite: all rows are of suite 'scores'",
-        read_as("scores", "a scale: 2, 4"),
+        read_as("scores", "labels: 2, 4"),
     )
 
 
@@ -493,7 +494,7 @@ def test_whole_numbers_are_the_same_with_and_without_a_zero(tmp_path: Path) -> N
     assert {(design.ordinal, design.labels) for _, design in read.judgments} == {
         (True, ("3", "4", "5"))
     }
-    assert read.notices == (read_as("s", "a scale: 3, 4, 5"),)
+    assert read.notices == (read_as("s", "grades: 3, 4, 5"),)
     # A word that the user renames is the word in the file.
     renamed = read_of(tmp_path / "log.csv", content, values={"4.0": "1", "5": "2"})
     assert [verdict for verdict, _ in said(renamed)] == ["1", None, "2", "3"]
@@ -648,10 +649,9 @@ def test_joined_columns_must_be_filled(tmp_path: Path) -> None:
         read_table(path, WIDE, judge="j", suite="s")
 
 
-def test_a_scale_of_which_one_label_is_said_is_measured_without_a_traceback(tmp_path: Path) -> None:
+def test_one_number_alone_is_a_label_and_no_scale(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("item,template,verdict\nq1,t1,1\nq1,t2,1\n")
     read = read_table(path, {}, judge="j", suite="s")
+    assert {design.ordinal for _, design in read.judgments} == {False}
     assert estimate(tmp_path, read, "jss").value == 1.0
-    for measure in ("jss_binary", "within_one_agreement", "kappa_quadratic"):
-        assert estimate(tmp_path, read, measure).unavailable == "the scale has one label"

@@ -275,6 +275,7 @@ def test_joined_datasheets_have_the_leaderboard_of_all_their_judges() -> None:
         "tier",
         "templates",
         "equivalence",
+        "people_confusion",
         "standing",
         "leaderboard",
         "judge_pairs",

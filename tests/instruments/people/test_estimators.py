@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from pytest_judgesense.estimate import Estimate
+from pytest_judgesense.instruments.people.measures import AGAINST_LABEL, RECALL
+from pytest_judgesense.instruments.people.targets import targets, targets_or_label
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from tests.measures.building import GRADES, YES_NO, estimate
@@ -38,8 +40,46 @@ SIX = cell(
 )
 
 
-def test_without_labels_of_people_there_is_nothing() -> None:
-    assert of_people(cell(PASS_FAIL, item("a", "PASS", label="PASS"), item("b", "FAIL"))) == []
+def test_without_labels_there_is_nothing() -> None:
+    assert of_people(cell(PASS_FAIL, item("a", "PASS"), item("b", "FAIL"))) == []
+
+
+def test_the_labels_of_the_items_stand_for_one_person_in_recall_kappa_and_informedness() -> None:
+    # PASS is found 2 of 3 times, FAIL 1 of 1: J = 2/3 + 1 - 1. Of 4 verdicts 3 are right; by chance
+    # 2/4 * 3/4 + 2/4 * 1/4 = 1/2 are: kappa = (3/4 - 1/2) / (1 - 1/2).
+    labelled = cell(
+        PASS_FAIL,
+        *(item(name, "PASS", label="PASS") for name in "ab"),
+        item("c", "FAIL", label="PASS"),
+        item("d", "FAIL", label="FAIL"),
+        item("e", "FAIL"),
+    )
+    assert {one.measure for one in of_people(labelled)} == {
+        "recall",
+        "people_kappa",
+        "informedness",
+    }
+    assert estimate(labelled, "recall", label="PASS").value == pytest.approx(2 / 3)
+    assert estimate(labelled, "recall", label="FAIL").value == 1.0
+    assert estimate(labelled, "informedness").value == pytest.approx(2 / 3)
+    assert estimate(labelled, "people_kappa").value == pytest.approx(0.5)
+    for name in ("recall", "informedness", "people_kappa"):
+        assert AGAINST_LABEL in estimate(labelled, name).flags
+    assert RECALL.said_of(estimate(labelled, "recall")) == (
+        "of what is labelled PASS, the judge misses 1 of 3"
+    )
+
+
+def test_where_people_are_named_the_label_is_none_of_them() -> None:
+    both = cell(
+        PASS_FAIL,
+        item("a", "PASS", people={"anna": "PASS"}, label="PASS"),
+        item("b", "FAIL", people={"anna": "FAIL"}),
+    )
+    assert not any(AGAINST_LABEL in one.flags for one in of_people(both))
+    (target,) = targets(both)
+    assert target.persons == ("anna",)
+    assert targets_or_label(both) == (target,)
 
 
 def test_recall_is_of_each_label_and_the_least() -> None:

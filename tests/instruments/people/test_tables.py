@@ -11,7 +11,12 @@ from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.datasheets.figures import Figure
 from pytest_judgesense.datasheets.sections import TableRows
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.people.tables import corrected_lines, rate_figures, rate_notices
+from pytest_judgesense.instruments.people.tables import (
+    confusion_lines,
+    corrected_lines,
+    rate_figures,
+    rate_notices,
+)
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.report.assembly import sheet_of
@@ -62,10 +67,14 @@ SIX = cell(
 )
 
 
-def test_without_labels_of_people_there_is_no_table_and_no_figure() -> None:
+def test_without_labels_of_people_there_is_no_table_of_theirs_and_no_figure() -> None:
     of = cell(PASS_FAIL, item("a", "PASS", label="PASS"), item("b", "FAIL", label="PASS"))
-    names = {table["analysis"] for table in BUILT_IN.report.analyses(of, estimate_all(of))}
-    assert names.isdisjoint(OF_PEOPLE)
+    tables = {a["analysis"]: a["rows"] for a in BUILT_IN.report.analyses(of, estimate_all(of))}
+    # What the judge says by the items' own labels is told as such.
+    assert tables.keys() & {*OF_PEOPLE} == {"people_confusion"}
+    assert list(confusion_lines(tables["people_confusion"])) == [
+        "where the label is PASS, the judge says: PASS 1, FAIL 1"
+    ]
     assert list(rate_figures(sheet(of))) == []
 
 

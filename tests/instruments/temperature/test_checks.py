@@ -206,6 +206,15 @@ def test_ids_name_the_bars_and_the_outcome() -> None:
     assert declare_check("consistency_floor", (0.9,), {}).suite == "temperature"
 
 
+def test_a_check_of_one_bar_may_be_known_and_the_recommendation_may_not() -> None:
+    failure = {"known": "why", "at": 0.5, "until": "2026-12-01"}
+    check = declare_check("temperature_effect_bound", ("agreement", 0.1), failure)
+    assert check.known is not None
+    assert check.id == "temperature_effect_bound[0.1,outcome=agreement]"
+    with pytest.raises(UsageError, match="each bar as a check of its own"):
+        declare_check("recommended_temperature", (), {"agreement": 0.8, **failure})
+
+
 def test_two_sweeps_are_compared_unit_by_unit() -> None:
     old, new = Side.of(sweep()), Side.of(sweep(SAID | {1.0: "111"}))
     # One reply in three at 1 is right now: 10 of 90 judgments; nothing at 2 has changed.

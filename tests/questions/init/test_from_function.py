@@ -466,7 +466,7 @@ def test_no_and_yes_as_numbers_are_labels_and_a_bool_is_one_of_them(tmp_path: Pa
         (("yes=PASS", "no=FAIL"), ("FAIL", "PASS"), False),
         (("yes=PASS",), ("PASS", "no"), False),
         (("YES=PASS", "No=FAIL"), ("FAIL", "PASS"), False),
-        (("yes=4", "no=2"), ("2", "3", "4"), True),
+        (("yes=4", "no=2"), ("2", "4"), False),  # two values are no scale
     ],
 )
 def test_the_labels_are_what_the_values_of_the_column_mean(
@@ -511,10 +511,10 @@ def test_a_callable_without_module_or_function_is_one_usage_error(
 def test_grades_between_the_steps_of_a_scale_are_one_usage_error(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def judge(text): return 0.2\n")
     write_csv(tmp_path / "x.csv", [{"text": f"t{n}", "label": str(n / 5)} for n in range(6)])
-    given = ("init", "--callable", "own:judge", "--items", "x.csv", "--kind", "score")
+    given = ("init", "--callable", "own:judge", "--items", "x.csv", "--kind", "grades")
     done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2
-    assert "an ordinal space has whole numbers" in done.stdout
+    assert "--kind grades is about whole numbers" in done.stdout
     assert "0.2" in done.stdout
 
 
@@ -691,11 +691,26 @@ def test_the_suite_says_whether_its_items_can_exclude_anything(
     assert ("undecidable" in linted) is (count == 2)
 
 
-def test_a_scale_of_many_steps_is_told_to_be_cut(tmp_path: Path) -> None:
-    done = started(tmp_path, [str(n) for n in range(40, 100)])
-    assert done.returncode == 2
-    assert "found:    60 labels in column human" in done.stdout
-    assert "a longer scale is cut into such steps" in done.stdout
+def test_numbers_of_many_levels_make_a_suite_of_scores(tmp_path: Path) -> None:
+    done = started(tmp_path, [str(n) for n in range(40, 100)], "--pass-mark", "70")
+    assert done.returncode == 0, done.stdout
+    assert "labels are in column human: 60 numbers from 40 to 99" in done.stdout
+    assert "answers are scores from 0 to 100; --labels LOW,HIGH names other ends" in done.stdout
+    suite = tomllib.loads((tmp_path / "suites/x/x.suite.toml").read_text(encoding="utf-8"))
+    assert suite["space"] == {"score": {"low": 0, "high": 100}, "pass_mark": 70}
+    assert {entry["measure"] for entry in suite["checks"]["no_regression"]} == {
+        "score_error",
+        "repeat_distance",
+    }
+    sheet = measured(tmp_path, "judge", "suites/x/x.suite.toml", mode="live")
+    of_sheet = {e.measure: e for e in sheet.estimates}
+    # The function returns 4 for each: the labels lie 36 to 95 above, 65.5 in the mean.
+    assert of_sheet["score_bias"].value == pytest.approx(-0.655)
+    assert of_sheet["score_error"].value == pytest.approx(0.655)
+    # It fails all of them, and 30 labels are below 70.
+    assert (of_sheet["mark_agreement"].count, of_sheet["mark_agreement"].n) == (90, 180)
+    linted = judgesense("plan", "--lint", "suites/x", cwd=tmp_path, merged=True)
+    assert linted.returncode == 0, linted.stdout
 
 
 # What can be called as it is, and what would need an object first.

@@ -208,10 +208,10 @@ def test_labels_and_clusters_come_along_and_agreement_is_gated_where_all_are_lab
 
 
 def test_a_scale_is_whole_and_its_wordings_are_gated_within_a_step(tmp_path: Path) -> None:
-    design = {"kind": "paraphrase", "labels": ["2", "4"], "ordinal": True}
+    design = {"kind": "paraphrase", "labels": ["2", "4", "5"], "ordinal": True}
     log_of(tmp_path, *(line(n, ("2", "4")[n % 2], design=design) for n in range(4)))
     suite = made(tmp_path)
-    assert suite.space.labels == ("2", "3", "4")
+    assert suite.space.labels == ("2", "3", "4", "5")
     assert "within_one_agreement_floor" in {check.name for check in suite.checks}
 
 

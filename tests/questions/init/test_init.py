@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
+from pytest_judgesense.cassettes.listing import MERGING, SHOWING
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import declared_judges
@@ -28,6 +30,7 @@ from pytest_judgesense.suites.builtin import template_text
 from tests.commands.within import judgesense, measured
 from tests.processes import ENVIRONMENT
 from tests.repository import commit, git, repository
+from tests.test_action import GH
 
 WRITTEN = {
     "pyproject.toml",
@@ -74,7 +77,10 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
     assert printed[2:] == [
         "pytest suites/answers --judge-mode record",
         "pytest suites/answers",
+        SHOWING,
+        MERGING,
     ]
+    repository(folder)  # of which the last two are settings
     done = bash(tmp_path, "\n".join(printed))
     assert done.returncode == 0, done.stdout + done.stderr
     # 12 items under 3 wordings, three times: asked once, then replayed.
@@ -85,7 +91,6 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
     assert "straddles" not in done.stdout  # the bars can be decided by twelve items
 
     # What GitHub would run, with a stand-in for pip alone. Of the first commit nothing was before.
-    repository(folder)
     commit(folder)
     path = folder / ".github/workflows/judges.yml"
     assert yaml.safe_load(path.read_text("utf-8"))["permissions"] == {"contents": "read"}
@@ -94,27 +99,70 @@ def test_the_printed_commands_and_the_workflow_run_as_they_stand(tmp_path: Path)
     assert "3 passed, 2 skipped" in ran.stdout
     assert (folder / "installed").read_text() == "-m pip install pytest-judgesense==0.1.0\n"
     assert "**3 checks pass**" in summary
-    for name in ("report.xml", "datasheet.json", "datasheet.md"):
-        assert (folder / name).is_file()
+    report = artifact(tmp_path)
+    assert {path.name for path in report.iterdir()} == {
+        *("report.xml", "datasheet.json", "datasheet.md", "comment"),
+    }
+    assert "| not compared |" in comments_of(path, tmp_path)["101"]
+
+
+def artifact(beside: Path) -> Path:
+    """What the first job of a workflow hands to the second."""
+    return beside / "temp" / "judge-datasheet"
 
 
 def as_github(
     workflow: Path, folder: Path, beside: Path, **variables: str
 ) -> tuple[subprocess.CompletedProcess[str], str]:
-    """The last step of a workflow that runs a command, after those before it; and its summary."""
+    """The replay of a workflow, with the commands before and after it; and its summary."""
     fake = beside / "bin"
     fake.mkdir(exist_ok=True)
     (fake / "python").write_text('#!/bin/sh\necho "$@" >installed\n')
     (fake / "python").chmod(0o755)
-    (job,) = yaml.safe_load(workflow.read_text("utf-8"))["jobs"].values()
+    job = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]["replay"]
     summary = beside / "summary.md"
     top = next(place for place in (folder, *folder.parents) if (place / ".git").exists())
     github = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(top)}
+    github |= {"RUNNER_TEMP": str(beside / "temp"), "FOLDER": str(artifact(beside))}
     more = {**github, "GITHUB_STEP_SUMMARY": str(summary), **variables}
-    for step in job["steps"]:
-        if "run" in step:
-            ran = bash(folder, step["run"], fake, **more)
-    return ran, summary.read_text(encoding="utf-8")
+    ran = {
+        step["name"]: bash(folder, step["run"], fake, **more)
+        for step in job["steps"]
+        if "run" in step
+    }
+    assert ran["Parts of the comment"].returncode == 0
+    return ran["Replay"], summary.read_text(encoding="utf-8")
+
+
+def comments_of(workflow: Path, beside: Path) -> dict[str, str]:
+    """The comments of a pull request, by number, after the second job of a workflow."""
+    job = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]["comment"]
+    assert not any("checkout" in step.get("uses", "") for step in job["steps"])
+    (step,) = [step for step in job["steps"] if "run" in step]
+    fake = beside / "bin"
+    fake.mkdir(exist_ok=True)
+    (fake / "gh").write_text(GH)
+    (fake / "gh").chmod(0o755)
+    store = beside / "comments.json"
+    if not store.exists():
+        store.write_text('{"100": "I have looked at it."}')
+    variables = {
+        "GH_TOKEN": "token-1",
+        "PULL_REQUEST": "7",
+        "ARTIFACT": "",
+        "ENDED": "It ended",
+        "MARKER": step["env"]["MARKER"],
+        "FOLDER": str(artifact(beside)),
+        "RUNNER_TEMP": str(beside / "temp"),
+        "COMMENTS": str(store),
+        "GITHUB_REPOSITORY": "me/mine",
+        "GITHUB_RUN_ID": "42",
+        "GITHUB_SERVER_URL": "https://github.example",
+    }
+    done = bash(beside, step["run"], fake, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    comments: dict[str, str] = json.loads(store.read_text("utf-8"))
+    return comments
 
 
 @pytest.mark.parametrize(
@@ -144,15 +192,23 @@ def test_in_a_folder_of_a_repository_the_workflow_compares_with_the_version_befo
     measured(folder, "mine", suite, mode="record")
     commit(top)
     path = top / ".github" / "workflows" / "judges-services-judge.yml"
-    (job,) = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
+    job = yaml.safe_load(path.read_text("utf-8"))["jobs"]["replay"]
     (checkout,) = [step for step in job["steps"] if "checkout" in step.get("uses", "")]
-    assert checkout["with"] == {"fetch-depth": 0}
+    assert checkout["with"] == {"fetch-depth": 0, "persist-credentials": False}
     inside = top / job["defaults"]["run"]["working-directory"]
     ran, _ = as_github(path, inside, tmp_path, BEFORE=before)
     assert ran.returncode == 1
     assert "no_regression[agreement,0.15]" in ran.stdout
     assert "skipped" not in ran.stdout
     assert "model clean -> noisy" in ran.stdout
+    comment = comments_of(path, tmp_path)["101"]
+    assert comment.startswith("<!-- pytest-judgesense: judges-services-judge -->\n")
+    assert "| **FAIL** | `mine` | `answers` | `no_regression[agreement,0.15]` |" in comment
+    assert "model clean -> noisy" in comment
+    assert "### Recordings\n\n`mine/answers.jsonl`, 108 trials: " in comment
+    assert "| item | wording | then | now |" in comment
+    # The second time it is the same comment.
+    assert [*comments_of(path, tmp_path)] == ["100", "101"]
 
 
 @pytest.fixture
@@ -164,25 +220,23 @@ def replay(tmp_path: Path) -> Callable[[str], str]:
     # What a branch can lay there: for git it is a repository without any commit.
     folder = top / "project"
     git(tmp_path, "init", "-q", "--bare", str(folder))
-    step = yaml.safe_load(template_text("init/workflow.yml"))["jobs"]["judges"]["steps"][3]
+    step = yaml.safe_load(template_text("init/workflow.yml"))["jobs"]["replay"]["steps"][3]
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "pytest").write_text('#!/bin/sh\necho "$3"\n')
     (programs / "pytest").chmod(0o755)
 
     def compared(before: str) -> str:
-        variables = {"GITHUB_WORKSPACE": str(top), "BEFORE": before}
+        variables = {"GITHUB_WORKSPACE": str(top), "BEFORE": before, "FOLDER": "unused"}
         return bash(folder, step["run"], programs, **variables).stdout.strip()
 
     return compared
 
 
-def test_the_workflow_of_a_pull_request_names_the_branch_in_full(
+def test_the_workflow_of_a_pull_request_compares_with_its_branch(
     replay: Callable[[str], str],
 ) -> None:
-    """A tag may be called as the branch; and nothing takes its place where it is not there."""
-    step = yaml.safe_load(template_text("init/workflow.yml"))["jobs"]["judges"]["steps"][3]
-    assert "format('refs/remotes/origin/{0}', github.base_ref)" in step["env"]["BEFORE"]
+    """Nothing takes its place where it is not there; more: tests/test_action.py."""
     assert replay("refs/remotes/origin/gone") == "git:refs/remotes/origin/gone"
 
 
@@ -238,13 +292,16 @@ def test_a_second_time_everything_is_left_alone(tmp_path: Path) -> None:
     told = [
         line
         for line in start(tmp_path)
-        if line and not line.startswith(("next", "then", "after", " "))
+        if line and not line.startswith(("next", "then", "after", "once", " "))
     ]
     assert files_of(tmp_path) == before
     assert len(told) == 4
     assert all(line.startswith("left alone: ") for line in told)
     assert "declares judges: mine" in told[0]
-    assert "consider adding: cassettes/** -text linguist-generated" in told[3]
+    assert told[3].endswith(
+        "; consider adding: cassettes/** -text linguist-generated; "
+        "cassettes/**/*.jsonl diff=judgesense merge=judgesense"
+    )
 
 
 @pytest.mark.parametrize(
@@ -329,13 +386,10 @@ def test_below_the_top_of_a_repository_the_workflow_stands_at_the_top_and_runs_b
     assert not (inner / ".github").exists()
     path = tmp_path / ".github" / "workflows" / "judges-services-my-judge.yml"
     workflow = yaml.safe_load(path.read_text("utf-8"))
-    job = workflow["jobs"]["judges"]
+    job = workflow["jobs"]["replay"]
     assert job["defaults"] == {"run": {"working-directory": "services/my judge"}}
-    (uploaded,) = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
-    assert uploaded.split("\n")[:2] == [
-        "services/my judge/datasheet.*",
-        "services/my judge/report.xml",
-    ]
+    assert workflow["name"] == job["name"] == "judges (services/my judge)"
+    assert "defaults" not in workflow["jobs"]["comment"]  # that folder is not there
     # A second folder of the repository has a workflow of its own, and a second time nothing is new.
     assert "left alone: ../../.github/workflows/judges-services-my-judge.yml is there" in list(
         start(Path())
@@ -485,60 +539,6 @@ def test_a_night_of_a_project_within_a_repository_runs_there(tmp_path: Path) -> 
     assert [job["defaults"]["run"]["working-directory"] for job in jobs.values()] == ["judging"] * 2
     job = jobs["nightly"]
     assert "judging/judge-history.jsonl" in job["steps"][-1]["with"]["path"]
-
-
-OF_SETUPTOOLS = (
-    '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
-)
-
-
-@pytest.mark.parametrize("build", ["", OF_SETUPTOOLS])
-@pytest.mark.parametrize(
-    ("code", "added"),
-    [
-        (
-            ("shop/__init__.py", "tests/__init__.py", "setup.py"),
-            ["  [tool.setuptools.packages.find]", '  include = ["shop*"]'],
-        ),
-        (("shop.py", "conftest.py"), ["  [tool.setuptools]", '  py-modules = ["shop"]']),
-    ],
-)
-def test_a_project_whose_packages_setuptools_finds_is_told_what_to_add(
-    tmp_path: Path, build: str, code: Sequence[str], added: list[str]
-) -> None:
-    (tmp_path / "pyproject.toml").write_text(f'{build}[project]\nname = "shop"\nversion = "1"\n')
-    for file in code:
-        (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).write_text("")
-    told = list(start(tmp_path))
-    place = told.index(
-        "`pip install .` takes suites and cassettes for packages. Add to pyproject.toml:"
-    )
-    assert told[place + 1 : place + 3] == added
-    # With it nothing more is to be said.
-    with (tmp_path / "pyproject.toml").open("a") as file:
-        file.write("\n".join(line.strip() for line in added) + "\n")
-    assert not [line for line in start(tmp_path) if "pip install ." in line]
-
-
-@pytest.mark.parametrize(
-    ("project", "files"),
-    [
-        ("", {"shop.py": ""}),  # no package at all
-        ('[project]\nname = "shop"\n', {}),
-        ('[project]\nname = "shop"\n', {"src/shop/__init__.py": "", "tasks.py": ""}),
-        ('[project]\nname = "shop"\n', {"shop.py": "", "setup.cfg": "py_modules = shop\n"}),
-        ('[build-system]\nbuild-backend = "hatchling.build"\n[project]\n', {"shop.py": ""}),
-    ],
-)
-def test_a_project_that_says_what_it_holds_is_told_nothing_of_packages(
-    tmp_path: Path, project: str, files: Mapping[str, str]
-) -> None:
-    (tmp_path / "pyproject.toml").write_text(project)
-    for file, text in files.items():
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(text)
-    assert not [line for line in start(tmp_path) if "pip install ." in line]
 
 
 @pytest.mark.parametrize("template", ["init/workflow.yml", "init/nightly.yml"])

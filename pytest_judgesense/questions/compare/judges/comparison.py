@@ -44,6 +44,8 @@ def sentences(model_change: ModelChange) -> Iterator[str]:
     )
     if model_change.left_out:
         yield f"left out: {model_change.left_out:,} trials that only one of them was asked"
+    if model_change.shift is not None:
+        yield model_change.shift.sentence
     if model_change.same:
         yield _agreement_words(model_change)
     yield _measure_words(model_change)
@@ -64,7 +66,8 @@ def _agreement_words(model_change: ModelChange) -> str:
     interval, kappa = model_change.agreement, model_change.kappa
     ends = f" [{interval.lower:.3f}, {interval.upper:.3f}]" if interval else ""
     beyond_chance = "" if kappa is None else f", kappa {kappa:.2f}"
-    return f"the same verdict: {same:,} of {count:,}, {same / count:.3f}{ends}{beyond_chance}"
+    said = "side of the mark" if model_change.old.design.score else "verdict"
+    return f"the same {said}: {same:,} of {count:,}, {same / count:.3f}{ends}{beyond_chance}"
 
 
 def _mark_words(model_change: ModelChange) -> Iterator[str]:
@@ -153,7 +156,7 @@ def _measures(model_change: ModelChange) -> Table:
 
 def _moved(model_change: ModelChange) -> Table:
     design = model_change.old.design
-    words = [FAIL, PASS] if design.criteria else [*design.labels]
+    words = [FAIL, PASS] if model_change.by_sides else [*design.labels]
     seen = {word for pair in model_change.moves for word in pair if word is not None}
     words = [*words, *sorted(seen - {*words})]
     missing: list[str | None] = [None] if any(None in pair for pair in model_change.moves) else []
@@ -165,7 +168,11 @@ def _moved(model_change: ModelChange) -> Table:
         return (old or _NO_VERDICT, *counts, counts[columns.index(old)] / total)
 
     what = (
-        "slots" if design.pairwise else "sides of the old mark" if design.criteria else "verdicts"
+        "slots"
+        if design.pairwise
+        else "sides of the old mark"
+        if model_change.by_sides
+        else "verdicts"
     )
     return Table(
         MOVED,
@@ -264,6 +271,7 @@ class CompareJudgesAnswer(QuestionAnswer):
                 "cohen_kappa": model_change.kappa,
                 "interval": _plain_interval(model_change),
             },
+            "mean_shift": model_change.shift and model_change.shift.to_dict(),
             "worse": [change.measure.name for change in model_change.worse],
             "mark": _plain_mark(model_change),
             "notices": [*sentences(model_change)],

@@ -23,11 +23,12 @@ from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.measures.calibration import answer_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.compare.variants import MeasureChange, VariantChange
+from pytest_judgesense.questions.on_a_scale import MeanShift
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import NotEstimable
 from pytest_judgesense.stats.kept_mark import NOTHING, KeptMark, kept_mark
-from pytest_judgesense.trial import Design, Judgment, is_number
+from pytest_judgesense.trial import Design, Judgment, is_number, score_text
 
 PASS, FAIL = "pass", "fail"
 _ROUNDING: Final = 1e-9
@@ -77,6 +78,7 @@ class ModelChange:
         mark: the old judge's, as a share of the scale; ``None`` for that of the suite.
         within: how far from the old pass rate a rate may be that keeps it.
         left_out: number of trials that only one of them was asked, of which nothing is counted.
+        shift: how far the new judge's numbers lie above the old one's; ``None`` for labels.
     """
 
     old: Cell
@@ -86,6 +88,13 @@ class ModelChange:
     mark: float | None
     within: float
     left_out: int = 0
+    shift: MeanShift | None = None
+
+    @property
+    def by_sides(self) -> bool:
+        """Whether the classes are the sides of the old mark: of what is no label of a list."""
+        design = self.old.design
+        return bool(design.criteria) or design.score is not None
 
     @cached_property
     def both(self) -> list[BothJudged]:
@@ -109,7 +118,7 @@ class ModelChange:
         design = self.old.design
         if judgment.verdict is None:
             return None
-        if not design.criteria:
+        if not self.by_sides:
             return judgment.verdict if design.pairwise else answer_of(judgment)
         score = self.score(design, judgment.verdict)
         return None if math.isnan(score) else PASS if _reaches(score, self.old_mark) else FAIL
@@ -122,6 +131,8 @@ class ModelChange:
             return self.mark
         if design.pass_mark is not None:
             return design.pass_mark
+        if design.score is not None:
+            return 0.5
         labels = design.labels
         upper = labels.index(design.cut) if design.cut in labels else (len(labels) + 1) // 2
         return upper / max(1, len(labels) - 1)
@@ -187,7 +198,7 @@ def _reaches(score: float, mark: float) -> bool:
 
 def _graded(model_change: ModelChange) -> ScoredTrials | None:
     design = model_change.old.design
-    if not (design.ordinal or design.criteria) or len(design.labels) < 2:
+    if not (design.ordinal or model_change.by_sides) or len(design.labels) < 2:
         return None
     trials, scores, passed = [], [], []
     for both in model_change.decided:
@@ -199,11 +210,15 @@ def _graded(model_change: ModelChange) -> ScoredTrials | None:
     if not trials:
         return None
     marks, last = None, len(design.labels) - 1
-    if not design.criteria:
+    if not model_change.by_sides:
         marks = [round(place / last, 9) for place in range(last + 1)]
 
     def word(share: float) -> str:
-        return "above all" if share == NOTHING else grade_at(share, design.scale)
+        if share == NOTHING:
+            return "above all"
+        if (ends := design.score) is not None:
+            return score_text(ends.low + share * ends.width)
+        return grade_at(share, design.scale)
 
     mark = model_change.old_mark
     return ScoredTrials("pass mark", passed, scores, trials, marks, word(mark), mark, word)

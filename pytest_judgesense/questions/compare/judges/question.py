@@ -31,12 +31,14 @@ from pytest_judgesense.questions.compare.judges.comparison import (
 )
 from pytest_judgesense.questions.compare.judges.model_change import ModelChange
 from pytest_judgesense.questions.compare.variants import Variant, VariantChange, in_one_family
+from pytest_judgesense.questions.on_a_scale import mean_shift
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.pricing import CallPlan, RecordingCommand, call_plan
 from pytest_judgesense.questions.terms import AskingTerms, measured
 from pytest_judgesense.report.logged_cells import cells_of_logs
 from pytest_judgesense.suites.space import position
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import ScoreRange, score_of_text
 
 # How far from the old pass rate a rate is that keeps it.
 WITHIN: Final = 0.02
@@ -53,6 +55,8 @@ def share_of_mark(text: str, suite: Suite) -> float:
         UsageError: the suite has no scale, or the mark does not lie above its lowest grade.
     """
     design = suite.design
+    if design.score is not None:
+        return _share_of_score(text, design.score, suite.name)
     labels = design.scale
     is_ordered = design.ordinal or bool(design.criteria)
     share = position(text, labels) / (len(labels) - 1)
@@ -68,6 +72,17 @@ def share_of_mark(text: str, suite: Suite) -> float:
             else "a suite of grades, or of labels in order",
         )
     return share
+
+
+def _share_of_score(text: str, ends: ScoreRange, suite: str) -> float:
+    number = score_of_text(text)
+    if not ends.low < number <= ends.high:
+        raise UsageError(
+            f"--mark {text} is no mark of {suite}",
+            found=text,
+            expected=f"a score above {ends.ends[0]}, up to {ends.ends[1]}",
+        )
+    return ends.share(number)
 
 
 def _number_up_to_one(text: str) -> float:
@@ -282,6 +297,7 @@ class CompareJudgesQuestion:
             self._share_of_mark,
             self.within,
             pair.left_out,
+            mean_shift(pair.old.cell, pair.new.cell, self.place.registry),
         )
 
     def _measured(self) -> dict[str, MeasuredJudge]:

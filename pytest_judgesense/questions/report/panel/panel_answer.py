@@ -15,6 +15,8 @@ from pytest_judgesense.datasheets.published_design import Table, Value
 from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.estimate import Clustered, compact
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
+from pytest_judgesense.questions.report.panel import scale_panel
+from pytest_judgesense.questions.report.panel.scale_panel import ScalePanel
 from pytest_judgesense.questions.report.panel.votes import JudgePanel, VotePrice
 from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.terminal import tables_lines
@@ -302,23 +304,34 @@ class PanelAnswer(QuestionAnswer):
     """What a panel is worth, what it decides, and where it disagrees.
 
     Attributes:
-        panel: the judges with their votes.
+        panel: the judges with their votes, or with their numbers.
     """
 
-    panel: JudgePanel
+    panel: JudgePanel | ScalePanel
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
-        """Judges, sizes, votes needed, categories, and the items on which they disagree."""
+        """Judges, sizes or shifts, votes needed, and the items on which they disagree."""
+        if isinstance(self.panel, ScalePanel):
+            return tuple(scale_panel.tables(self.panel))
         return tuple(tables(self.panel))
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """What a reader is told first."""
+        if isinstance(self.panel, ScalePanel):
+            return tuple(scale_panel.sentences(self.panel))
+        return tuple(sentences(self.panel))
 
     def lines(self) -> Iterator[str]:
         """The sentences, and the first lines of each table."""
-        for sentence in sentences(self.panel):
+        for sentence in self.sentences:
             yield from indented(sentence, width=0)
         yield from tables_lines(_on_screen(table) for table in self.tables if table.rows)
 
     def to_dict(self) -> Mapping[str, Any]:
+        if isinstance(self.panel, ScalePanel):
+            return scale_panel.to_plain(self.panel, SCHEMA)
         return to_plain(self.panel)
 
     def to_dataframe(self, table: str = "judges") -> pd.DataFrame:
@@ -383,7 +396,7 @@ def _markdown_files(path: Path, answer: PanelAnswer) -> _Files:
     def text() -> str:
         from pytest_judgesense.report.markdown import code, tables_markdown
 
-        bullets = [f"- {code(sentence)}" for sentence in sentences(answer.panel)]
+        bullets = [f"- {code(sentence)}" for sentence in answer.sentences]
         head = ["## Panel of judges", "", *bullets, ""]
         return "\n".join([*head, *tables_markdown(answer.tables)]) + "\n"
 

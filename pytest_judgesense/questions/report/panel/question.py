@@ -13,8 +13,10 @@ from pytest_judgesense.earlier.past import recorded_cell
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.spec import FREE, JudgeSpec
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.questions.on_a_scale import is_on_scale
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.report.panel.panel_answer import PanelAnswer
+from pytest_judgesense.questions.report.panel.scale_panel import scale_panel
 from pytest_judgesense.questions.report.panel.votes import (
     Ballots,
     JudgePanel,
@@ -67,14 +69,17 @@ class PanelQuestion:
             )
         voters = _panel_of(self, [*_voters(self)])
         cells = [voter.cell for voter in voters]
-        ballots = ballots_of(cells)
-        prices = tuple(_price(voter, ballots) for voter in voters)
         later = later_labels(
             (label for voter in voters for label in voter.labels),
             (judgment.recorded_at for cell in cells for judgment in cell.judgments),
         )
+        if any(is_on_scale(cell.design) for cell in cells):
+            prices = [_price(voter, None) for voter in voters]
+            return PanelAnswer(scale_panel(cells, self.place.registry, prices, self.seed, later))
+        ballots = ballots_of(cells)
+        prices = [_price(voter, ballots) for voter in voters]
         suite = cells[0].suite
-        return PanelAnswer(JudgePanel(suite, ballots, prices, self.alpha, self.seed, later))
+        return PanelAnswer(JudgePanel(suite, ballots, tuple(prices), self.alpha, self.seed, later))
 
 
 def later_labels(labels: Iterable[PersonLabel], votes: Iterable[str | None]) -> int:
@@ -220,10 +225,15 @@ def _refuse_twice(panel: Sequence[_Voter]) -> None:
         )
 
 
-def _price(voter: _Voter, ballots: Ballots) -> VotePrice:
-    """What a vote takes: by the prices of a judge that is declared here, and the tokens counted."""
-    of_items = [j for j in voter.cell.judgments if j.trial.id in ballots.common]
-    calls, spec, count = Calls.of(of_items), voter.spec, len(ballots.items)
+def _price(voter: _Voter, ballots: Ballots | None) -> VotePrice:
+    """What a vote takes: by the prices of a judge that is declared here, and the tokens counted.
+
+    ``ballots``: what is voted on; ``None`` for all items that the judge was asked.
+    """
+    judgments = voter.cell.judgments
+    of_items = [j for j in judgments if ballots is None or j.trial.id in ballots.common]
+    count = len(ballots.items if ballots else {j.trial.item for j in judgments})
+    calls, spec = Calls.of(of_items), voter.spec
     parts = calls.prompt_tokens, calls.completion_tokens
     tokens = None if parts == (None, None) else sum(part or 0 for part in parts) / count
     usd: float | None = None

@@ -66,11 +66,31 @@ def fields_of(kind: type, *leave_out: str, **instead: Object) -> Object:
     properties: Object = {}
     for field in dataclasses.fields(kind):
         if field.name not in leave_out:
-            property_schema = (
-                instead.get(field.name) or TypeAdapter(hints[field.name]).json_schema()
-            )
+            property_schema = instead.get(field.name) or schema_of_type(hints[field.name])
             properties[field.name] = property_schema
     return record(properties, *datasheet_file._LEFT_OUT)
+
+
+def schema_of_type(kind: Any) -> Object:
+    """The schema of a type, as a part of that of a file.
+
+    Its definitions stand where they are named: a reference begins at the top of the whole file,
+    which has none of a part's.
+    """
+    value: Object = TypeAdapter(kind).json_schema()
+    definitions = value.pop("$defs", {})
+
+    def expanded(part: Any) -> Any:
+        if isinstance(part, list):
+            return [expanded(inner) for inner in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return expanded(definitions[part["$ref"].rpartition("/")[2]])
+        return {name: expanded(inner) for name, inner in part.items()}
+
+    whole: Object = expanded(value)
+    return whole
 
 
 def record(properties: Object, *optional: str) -> Object:

@@ -122,7 +122,8 @@ def run_merge(options: argparse.Namespace) -> int:
     try:
         merged = merge_into(options.ours, options.base, options.theirs)
     except JudgesenseError as error:
-        raise error.with_texts(partial(_with_side_named, options)) from error
+        named = error.with_texts(partial(_with_side_named, options))
+        raise named from error.__cause__
     if merged is None:
         return 0
     if merged.undeleted:

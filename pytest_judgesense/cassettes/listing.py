@@ -222,8 +222,9 @@ class _Call:
             return f"failed: {reason}" if self.status == 0 else f"HTTP {self.status}: {reason}"
         if self.returns or self.status_of_function:
             returned = _text_of(self.body)
-            several = json_value(returned) if _RETURNS in self.headers else [returned]
-            return " / ".join(_verdict(str(text), ()) for text in several)
+            # Of several returns the body is their list.
+            several = self.body if isinstance(self.body, list) and _RETURNS in self.headers else []
+            return " / ".join(_verdict(str(text), ()) for text in several or [returned])
         return _verdict(_reply(self.body), self.schema_fields)
 
     @property

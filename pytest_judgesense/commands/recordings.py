@@ -122,7 +122,8 @@ def run_merge(options: argparse.Namespace) -> int:
     try:
         merged = merge_into(options.ours, options.base, options.theirs)
     except JudgesenseError as error:
-        raise error.with_texts(partial(_with_sides_named, options, name)) from error
+        named = error.with_texts(partial(_with_side_named, options))
+        raise named from error.__cause__
     if merged is None:
         return 0
     if merged.undeleted:
@@ -138,10 +139,12 @@ def run_merge(options: argparse.Namespace) -> int:
     return 0
 
 
-def _with_sides_named(options: argparse.Namespace, name: str, text: str) -> str:
-    """A text with the recording in place of the temporary files in which git gives its sides."""
+def _with_side_named(options: argparse.Namespace, text: str) -> str:
+    """A text that begins with a temporary file of git, with the recording in its place."""
     for side in _SIDES:
-        text = text.replace(str(getattr(options, side)), f"{name} ({side})")
+        path = str(getattr(options, side))
+        if options.name and text.startswith((f"{path}:", f"{path} ")):
+            return f"{options.name} ({side}){text.removeprefix(path)}"
     return text
 
 

@@ -6,9 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, RecordedResponse
 from pytest_judgesense.cassettes.listing import listed_recording
@@ -163,6 +166,30 @@ def test_what_cannot_be_read_is_listed_with_the_reason_and_the_rest_is_read(tmp_
     listing = listed_recording(path)
     assert len(listing.trials) == 1
     assert [text.split(" is ")[0] for text in listing.unread] == [f"line {n}" for n in range(2, 8)]
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(("choices", "texts", "properties", "id")), inner, max_size=2
+        )
+    ),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(("trial", "status", "body", "headers")), _JSON)))
+def test_no_line_however_edited_is_an_error(edits: list[tuple[str, Any]]) -> None:
+    line = json.loads(exchange(OPENAI, headers={"judgesense-returns": "2"}).to_line())
+    for key, value in edits:
+        for part in (line, line["request"], line["response"]):
+            if key in part:
+                part[key] = value
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "s.jsonl")
+        path.write_text(json.dumps(line) + "\n")
+        assert len([*listed_recording(path).lines()]) <= 1
 
 
 @pytest.mark.parametrize("path", sorted(CASSETTES.glob("*/vacuum.jsonl")), ids=str)

@@ -70,6 +70,12 @@ UNKNOWN = [
     "plan --lint coherence@none",
     *(f"import {kind} none -o out" for kind in BUILT_IN.importers),
     "serve --get none",
+    "recordings show none.jsonl",
+    "recordings merge none.jsonl none.jsonl none.jsonl",
+    "recordings diff none.jsonl other.jsonl",
+    "recordings diff git:HEAD none",
+    "recordings prune none",
+    "recordings move none other",
     "recordings check none.jsonl",
     "recordings check none",
     "recordings join none.json -o out.json",
@@ -141,11 +147,14 @@ def test_a_file_that_cannot_be_read_is_broken(
 # --- completion ----------------------------------------------------------------------------------
 
 
+RECORDINGS = "--help -h batch check diff join merge move prune show".split()
+
+
 @pytest.mark.parametrize(
     ("line", "completed"),
     [
         ("judgesense pl", ["plan"]),
-        ("judgesense recordings ", ["--help", "-h", "batch", "check", "join"]),
+        ("judgesense recordings ", RECORDINGS),
         ("judgesense plan --judge-n", ["--judge-name"]),
         ("judgesense import table x.csv --valu", ["--value"]),
         ("judgesense label --judge-mode re", ["record", "replay"]),

@@ -6,6 +6,7 @@ Markdown, for a terminal and for the comment of a pull request alike, and short 
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -25,6 +26,8 @@ from pytest_judgesense.trial import grouped
 MOST_LINES: Final = 40
 _MOST_RECORDINGS: Final = 12
 _HEADS: Final = ("| item | wording | then | now |", "|---|---|---|---|")
+# The id of an item whose line states none, see `suites.item`.
+_BY_TEXTS: Final = re.compile(r"x-[0-9a-f]+(?:\.[0-9]+)?")
 # Lines of a table beside its rows: one before it, its two heads, and how many rows are left out.
 _AROUND: Final = 4
 
@@ -98,12 +101,17 @@ class ChangedRecording:
         varies = [len({setting[place] for setting in settings}) > 1 for place in range(3)]
         for then, now in self.otherwise:
             wording = " ".join(filter(None, (now.wording, now.setting_words(varies))))
-            yield _row(now.item, code(wording), then.words, now.words)
+            yield _row(_item_words(now), code(wording), then.words, now.words)
         for trials, is_new in ((self.gone, False), (self.new, True)):
-            for item, of_item in grouped(trials, lambda trial: trial.item).items():
+            for item, of_item in grouped(trials, _item_words).items():
                 words = ", ".join(dict.fromkeys(trial.words for trial in of_item))
                 count = f"{len(of_item)} trial{'s' * (len(of_item) > 1)}"
                 yield _row(item, count, *(("", words) if is_new else (words, "")))
+
+
+def _item_words(trial: ListedTrial) -> str:
+    """The item of a trial; one whose id says nothing to a reader with the beginning of its text."""
+    return f"{trial.item} {trial.text}" if _BY_TEXTS.fullmatch(trial.item) else trial.item
 
 
 def _row(item: str, wording: str, then: str, now: str) -> str:

@@ -136,7 +136,11 @@ class PruneQuestion:
 
     @cached_property
     def _suite_files(self) -> list[Path]:
-        return [*suite_files_below(self.place.plans.root), *builtin_suites().values()]
+        """The suites of the project; and the built-in ones, which share recordings, if one is."""
+        built_in = builtin_suites()
+        is_recorded = any(path.stem in built_in for path in self._recordings())
+        built_in_files = built_in.values() if is_recorded else ()
+        return [*suite_files_below(self.place.plans.root), *built_in_files]
 
     @cached_property
     def _bases(self) -> set[str]:

@@ -108,6 +108,14 @@ def test_however_much_changed_it_is_forty_lines(recordings: int) -> None:
         assert lines[-1] == "28 recordings more have changed"
 
 
+def test_an_item_whose_id_is_a_digest_is_shown_with_its_text() -> None:
+    items = {"x-88751da119": "tea or coffee", "x-620c82d843.2": "red or blue"}
+    for side, answer in (("then", "A"), ("now", "B")):
+        record(side, *(exchange(item, answer, text=text) for item, text in items.items()))
+    rows = str(DiffQuestion("then", "now").answer()).splitlines()[4:]
+    assert rows == [f"| `{item} {text}` | `t1` | `A` | `B` |" for item, text in items.items()]
+
+
 def test_replies_are_code_in_a_comment() -> None:
     record("then", exchange("i|1", "A"))
     record("now", exchange("i|1", "see @team, <b>#12</b> | `x`"))

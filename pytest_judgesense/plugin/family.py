@@ -489,6 +489,7 @@ class Family:
         if refusal and decision.line.known:
             lines = decision.line.known.words, f"fails again: {refusal}"
             sentence, text = "; ".join([sentence, *lines]), "\n  ".join([text, *lines])
+            brief += map(printable, lines)
         return cleaned(text), tuple(map(cleaned, brief)), sentence
 
     def stopping_of(self, judge: JudgeSpec, suite: Suite, progress: Progress) -> Stopping | None:

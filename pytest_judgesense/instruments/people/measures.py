@@ -18,6 +18,7 @@ RECALL: Final = _floor(
     meaning="the judge finds what people call so; of all labels the least",
     evidence=_OTHER,
     best="units",
+    worst_over="label",
     sentence="of what people call so, the judge misses {rest} of {n}{silent} ({notes})",
     brief=Brief("recall"),
 )
@@ -55,6 +56,7 @@ CLASS_BIAS: Final = Measure(
     meaning="a label is given more often, or more seldom, than by people; the worst label",
     gate="limit",
     evidence=_OTHER,
+    worst_over="label",
     sentence="the judge's share of a label is {value} away from that of people ({notes})",
     brief=Brief("class bias"),
 )

@@ -79,7 +79,7 @@ class RegressionExplanation(Explanation):
                 compared.values, (compared.old.flags, compared.new.flags), strict=True
             )
         )
-        measure, verdict = self.outcome.check.measure, self.outcome.verdict
+        measure, verdict = compared.part_words, self.outcome.verdict
         against, summary = self.outcome.against, self.outcome.changes.summary
         if verdict == "regressed":
             moved = f"worse than {against}: {measure} {then} to {now}{_ends_text(self.outcome)}"

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.questions.label.by_judge import JudgeLabelsQuestion
+from pytest_judgesense.questions.label.by_person import PersonLabelsQuestion
 from pytest_judgesense.suites.loading import _load
 from pytest_judgesense.suites.people import in_force, labelled_text, people_file, read_people
 from tests.judges.endpoint import Endpoint, endpoint, says
@@ -377,21 +378,29 @@ def test_who_labels_is_said_once(
     assert file.read_bytes() == before
 
 
-def test_a_draw_does_not_call_labels_random_that_were_there_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("labelled", [9, 30])
+def test_items_are_drawn_beside_labels_that_were_there_before(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    labelled: int,
 ) -> None:
     file = pairs_in(tmp_path)
     rows = rows_of_pairs(30)
-    for row in rows[9:]:
+    for row in rows[labelled:]:
         del row["label"]
     write_suite(file.parent, PAIRWISE, rows).replace(file)
-    before = file.read_bytes()
+    before = file.read_text()
     monkeypatch.chdir(tmp_path)
-    assert main(["label", PAIRS_FILE, "--person", "anna", "--draw", "4"]) == 2
-    error = capsys.readouterr().err
-    assert "does not say how the items that have labels were drawn" in error
-    assert "9 of 30 items with labels" in error
-    assert file.read_bytes() == before
+    monkeypatch.setattr(PersonLabelsQuestion, "_serve", lambda *_: None)
+    assert main(["label", PAIRS_FILE, "--person", "anna", "--draw", "4"]) == 0
+    out = capsys.readouterr().out
+    # Some labels, which nobody says chance chose, are not called random by the suite file; where
+    # all items have one, all were drawn.
+    assert ("9 of 30 items have labels" in out) == (labelled == 9)
+    assert ('labelled = "random"' in file.read_text()) == (labelled == 30)
+    assert (file.read_text() == before) == (labelled == 9)
+    assert "4 left" in out
 
 
 def test_a_draw_among_labels_of_chosen_items_is_refused_at_once(

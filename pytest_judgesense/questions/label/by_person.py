@@ -102,8 +102,10 @@ class PersonLabelsQuestion:
         sitting = self._sitting(suite)
         self._refuse_unreadable(suite, sitting, tell)
         if isinstance(self.draw, int):
-            _refuse_unsaid(suite)
-            declare_random(suite.path)
+            if notice := _of_unsaid_labels(suite):
+                tell([notice])
+            else:
+                declare_random(suite.path)
         self._serve(sitting, tell)
         counts = sitting.counts()
         return PersonLabelsAnswer(
@@ -230,16 +232,20 @@ class PersonLabelsQuestion:
         return f"put into [checks] of {suite.path.name}: {AGREEMENT.check} = {GATE}"
 
 
-def _refuse_unsaid(suite: Suite) -> None:
-    """Raise a `UsageError` if labels that nobody called random would be called so with the draw."""
+def _of_unsaid_labels(suite: Suite) -> str:
+    """What is not said of a suite of which some items have labels, drawn nobody says how.
+
+    The lines of this draw say that chance drew them; the suite file would say it of all labels.
+    Empty where there are no such labels.
+    """
     labelled = sum(item.label is not None or bool(item.people) for item in suite.items)
-    if suite.labelled is None and 0 < labelled < len(suite.items):
-        raise UsageError(
-            f"suite {suite.name} does not say how the items that have labels were drawn",
-            found=f"{labelled} of {len(suite.items)} items with labels",
-            expected="no labels yet, or how they were drawn: this draw would call all random",
-            remedy='labelled = "random" in [stimuli] if chance chose them, or take them out',
-        )
+    if suite.labelled is not None or not 0 < labelled < len(suite.items):
+        return ""
+    return (
+        f"notice: {labelled} of {len(suite.items)} items have labels, and suite {suite.name} does "
+        "not say how these were drawn: no rate of all items is corrected before [stimuli] says "
+        'labelled = "random", if chance chose them'
+    )
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class RegressionExplanation(Explanation):
     def sentence(self) -> str:
         compared = self.outcome.comparison
         then, now = _compact_values(compared)
-        measure, verdict = self.outcome.check.measure, self.outcome.verdict
+        measure, verdict = compared.part_words, self.outcome.verdict
         against, summary = self.outcome.against, self.outcome.changes.summary
         if verdict == "regressed":
             moved = f"worse than {against}: {self._change.words}"

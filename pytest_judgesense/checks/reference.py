@@ -23,7 +23,14 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.checks.outcome import MOST_MISSING
-from pytest_judgesense.checks.regression import NAMES, Comparison, Side, compare
+from pytest_judgesense.checks.regression import (
+    NAMES,
+    Comparison,
+    Side,
+    compare,
+    conditions_of_parts,
+    in_parts,
+)
 from pytest_judgesense.estimate import find_estimate, number_text
 from pytest_judgesense.measures.cell import answered
 from pytest_judgesense.measures.definition import Measure
@@ -208,6 +215,8 @@ class Reference:
     ) -> Comparison:
         """The comparison of a measure with today's: the worst of those that count."""
         under = dict(condition or {})
+        if parts := conditions_of_parts(self.side, new, measure, under):
+            return in_parts(self.compare(new, measure, part, most_missing, names) for part in parts)
         whole, sides = self._sides(new)
         gone = not self.same_judge
         compared = [

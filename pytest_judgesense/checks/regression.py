@@ -47,7 +47,7 @@ that `gains_with` another is "improved" only where that one is known and has not
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -65,6 +65,7 @@ from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.definition import NO_PROBABILITIES, Measure
 from pytest_judgesense.stats import comparison
+from pytest_judgesense.stats.joint_tests import SwapTest, adjusted
 from pytest_judgesense.suites.people import labels_settle
 from pytest_judgesense.trial import Judgment
 
@@ -79,6 +80,9 @@ _NOT_COMPARED: Final = (
     "{} is not compared: it counts decisions of tests, each of which may fall otherwise by chance"
 )
 _NO_WIDTH: Final = "neither interval has a width, which tells nothing of how far it may move"
+# Which part of a measure that is the worst of several a verdict is about.
+_BY_NEWS: Final = ("regressed", "improved", "inconclusive", "unchanged")
+_BY_CONFIDENCE: Final = ("regressed", "inconclusive", "improved", "unchanged")
 # What two sessions cannot tell apart.
 SESSIONS: Final = (
     "sessions may differ by themselves, which looks the same: compare with several baselines"
@@ -133,6 +137,36 @@ class Side:
             self._common[id(other)] = old, new
         return self._common[id(other)]
 
+    def swapped_with(self, other: Side) -> dict[str, dict[_Key, _Cases]]:
+        """For each cluster that differs the values of all estimates if it were as on the other.
+
+        ``other`` has the same trials in the same clusters.
+        """
+        if id(other) not in self._swapped:
+            cell, theirs = self.cell, other.by_id
+            assert cell is not None, "a side without judgments is not taken apart"
+            # A plugin's measure may use whole replies.
+            by_reply = any(measure.source for measure in cell.measures)
+            differing = {
+                judgment.trial.cluster: None
+                for judgment in cell.judgments
+                if _is_another(judgment, theirs[judgment.trial.id], by_reply=by_reply)
+            }
+
+            def swapped(cluster: str) -> dict[_Key, _Cases]:
+                judgments = (
+                    theirs[judgment.trial.id] if judgment.trial.cluster == cluster else judgment
+                    for judgment in cell.judgments
+                )
+                return {_key(of): _cases_of(of) for of in estimate_all(cell.of(judgments))}
+
+            self._swapped[id(other)] = {cluster: swapped(cluster) for cluster in differing}
+        return self._swapped[id(other)]
+
+    @cached_property
+    def _swapped(self) -> dict[int, dict[str, dict[_Key, _Cases]]]:
+        return {}
+
     @cached_property
     def without(self) -> dict[str, dict[_Key, _Cases]]:
         """For each cluster the values of all estimates without its judgments."""
@@ -148,17 +182,24 @@ class Side:
         return {cluster: rest(cluster) for cluster in self.clusters}
 
 
+def _value_words(value: float | None) -> str:
+    return "not measured" if value is None else number_text(value)
+
+
 class Adjustment(NamedTuple):
     """The Holm-adjusted p-values of a comparison in its family.
 
     Attributes:
         loss: the adjusted p-value of "no loss"; ``gain`` that of "no gain".
         tests: number of quantities in the family.
+        parts: those of its parts, where a comparison has any: ``loss`` and ``gain`` are then the
+            smallest of theirs.
     """
 
     loss: comparison.Adjusted
     gain: comparison.Adjusted
     tests: int
+    parts: tuple[Adjustment, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,6 +224,8 @@ class Comparison:
         skipped: labels that are missing, which the difference counts at their worst.
         as_labelled: the difference if they were like the others; ``None`` if none are missing, or
             that is not known.
+        parts: of a measure that is the worst of several, such as recall of labels, the comparison
+            under each of them; the others fields are then those of the part that lost most.
     """
 
     of: Measure
@@ -200,6 +243,7 @@ class Comparison:
     ungained: str | None = None
     skipped: int = 0
     as_labelled: comparison.Difference | None = None
+    parts: tuple[Comparison, ...] = ()
 
     @property
     def values(self) -> tuple[float | None, float | None]:
@@ -271,8 +315,52 @@ class Comparison:
         most = max(most, abs(difference.value))
         return max(-most, low), min(most, high)
 
+    def deciding(
+        self, margin: float, adjusted: Adjustment, policy: Policy = "estimate"
+    ) -> tuple[Comparison, Adjustment]:
+        """The part that the verdict is about, with its p-values; itself where it has no parts.
+
+        The first that regressed, that nothing can be said of, or that improved; under ``confident``
+        one that is inconclusive stands before what improved. Of several the one with the smallest
+        p-value.
+        """
+        if not self.parts:
+            return self, adjusted
+        order = _BY_CONFIDENCE if policy == "confident" else _BY_NEWS
+
+        def place(part: tuple[Comparison, Adjustment]) -> tuple[bool, int, float]:
+            of_part, its = part
+            verdict = of_part.verdict(margin, its)
+            blocked = verdict == "inconclusive" and not of_part.is_tested
+            p = its.gain.p if verdict == "improved" else its.loss.p
+            return verdict != "regressed" and not blocked, order.index(verdict), p
+
+        part, its = min(zip(self.parts, adjusted.parts, strict=True), key=place)
+        others = (
+            f"{each.part_words} {' -> '.join(map(_value_words, each.values))}: "
+            f"{each.verdict(margin, of_each)}"
+            for each, of_each in zip(self.parts, adjusted.parts, strict=True)
+            if each is not part
+        )
+        return replace(part, notes=(*part.notes, *others)), its
+
+    @property
+    def part_words(self) -> str:
+        """Which part of the worst of several it is, such as ``recall (label=yes)``."""
+        key = self.of.worst_over
+        part = self.new.condition.get(key)
+        return self.of.name if part is None else f"{self.of.name} ({key}={part})"
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there are numbers that decide."""
+        return self.blocked is None and (self.identical or self.difference is not None)
+
     def verdict(self, margin: float, adjusted: Adjustment) -> ChangeVerdict:
         """The verdict on the difference; see the module."""
+        if self.parts:
+            part, of_part = self.deciding(margin, adjusted)
+            return part.verdict(margin, of_part)
         difference = self.difference
         if self.identical and difference is None and not self.blocked:
             return "unchanged" if self.unseen <= _UNSEEN else "inconclusive"
@@ -327,27 +415,65 @@ class Comparison:
 
 
 def adjust(compared: Sequence[tuple[Hashable, Comparison | None]]) -> list[Adjustment]:
-    """Holm's adjustment of a family of comparisons; equal quantities count once.
+    """Holm's adjustment of a family of comparisons, or a stricter one; equal quantities count once.
 
     Each stands with what it compares, a judge on a suite; one that could not be measured is
-    ``None``: it rejects nothing but is counted.
+    ``None``: it rejects nothing but is counted. Each part of a comparison counts for itself.
     """
+    family = [
+        (pair, part)
+        for pair, of_measure in compared
+        for part in (of_measure.parts if of_measure and of_measure.parts else (of_measure,))
+    ]
+    adjustments = iter(_adjusted_apart(family))
+    joined = []
+    for _, of_measure in compared:
+        if of_measure is None or not of_measure.parts:
+            joined.append(next(adjustments))
+            continue
+        parts = tuple(next(adjustments) for _ in of_measure.parts)
+        loss, gain = (min(of_parts, key=lambda of: of.p) for of_parts in _losses_and_gains(parts))
+        joined.append(Adjustment(loss, gain, parts[0].tests, parts))
+    return joined
+
+
+def _losses_and_gains(
+    parts: Sequence[Adjustment],
+) -> tuple[list[comparison.Adjusted], list[comparison.Adjusted]]:
+    return [part.loss for part in parts], [part.gain for part in parts]
+
+
+def _adjusted_apart(
+    compared: Sequence[tuple[Hashable, Comparison | None]],
+) -> list[Adjustment]:
+    """The adjustment of comparisons without parts; see `stats.joint_tests`."""
     keys = [
         (pair, index if compared_measure is None else compared_measure.quantity)
         for index, (pair, compared_measure) in enumerate(compared)
     ]
     differences = {
-        key: compared_measure and compared_measure.difference
+        key: (key[0], compared_measure.difference if compared_measure else None)
         for key, (_, compared_measure) in zip(keys, compared, strict=True)
     }
-    worse = comparison.holm(
-        [difference.p_worse if difference else 1.0 for difference in differences.values()]
+    losses, gains = (
+        dict(zip(differences, adjusted(tests, ALPHA), strict=True))
+        for tests in (
+            [_swap_test(pair, difference, sign) for pair, difference in differences.values()]
+            for sign in (1, -1)
+        )
     )
-    better = comparison.holm(
-        [difference.p_better if difference else 1.0 for difference in differences.values()]
-    )
-    losses, gains = (dict(zip(differences, of, strict=True)) for of in (worse, better))
     return [Adjustment(losses[key], gains[key], len(differences)) for key in keys]
+
+
+def _swap_test(pair: Hashable, difference: comparison.Difference | None, sign: int) -> SwapTest:
+    """The test of "no loss", or, with the sign -1, that of "no gain"."""
+    if difference is None:
+        return SwapTest(1.0, pair)
+    p = difference.p_worse if sign > 0 else difference.p_better
+    if difference.swaps is None:
+        return SwapTest(p, pair)
+    totals, alone = difference.swaps
+    return SwapTest(p, pair, {str(name): sign * of for name, of in totals.items()}, alone)
 
 
 class Changes(NamedTuple):
@@ -401,9 +527,8 @@ class RegressionOutcome(NamedTuple):
             return "fail"
         if verdict != "inconclusive":
             return "pass"
-        tested = compared.identical or compared.difference is not None
-        incomparable = compared.blocked is not None or not tested
-        return "inconclusive" if incomparable or self.policy == "confident" else "pass"
+        open_ = not compared.is_tested or self.policy == "confident"
+        return "inconclusive" if open_ else "pass"
 
     def warnings(self, *, settled: bool = True) -> tuple[str, ...]:
         """What an inconclusive comparison cannot exclude; ``settled``: and what would do it."""
@@ -442,6 +567,11 @@ def compare(
     trials are not asked any more count as what is worst for "improved" and "unchanged".
     """
     under = dict(condition or {})
+    if parts := conditions_of_parts(old, new, measure, under):
+        return in_parts(
+            compare(old, new, measure, part, most_missing, names, counts_gone=counts_gone)
+            for part in parts
+        )
     whole = _estimate(old, measure, under) if counts_gone else None
     first, second = old.with_common(new)
     common = "" if first is old else _of_common(old, new, first, names)
@@ -467,7 +597,7 @@ def compare(
     if "degenerate" in now.flags and "degenerate" not in then.flags:
         reason = "degenerate: the judge now gives one answer to everything"
         return replace(bare, difference=_unpaired(then, now, bare.sign), blocked=reason)
-    if then.observations and now.observations and not measure.conditional:
+    if _units(then) and _units(now) and not measure.conditional:
         paired = _paired(bare, most_missing, whole or then)
         if paired is not None:
             return paired
@@ -486,6 +616,37 @@ def compare(
         skipped=skipped,
         as_labelled=as_labelled,
     )
+
+
+def conditions_of_parts(
+    old: Side, new: Side, measure: Measure, condition: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The conditions under which the worst of several is compared; none for any other measure."""
+    key = measure.worst_over
+    if not key or key in condition:
+        return []
+    parts = dict.fromkeys(
+        estimate.condition[key]
+        for side in (old, new)
+        for estimate in side.estimates
+        if estimate.measure == measure.name
+        and estimate.condition == {**condition, key: estimate.condition.get(key)}
+        and key in estimate.condition
+    )
+    return [{**condition, key: part} for part in parts]
+
+
+def in_parts(parts: Iterable[Comparison]) -> Comparison:
+    """The comparison of the worst of several, of which the parts are."""
+    compared = tuple(parts)
+    if len(compared) == 1:
+        return compared[0]
+
+    def loss(part: Comparison) -> tuple[float, float]:
+        difference = part.difference
+        return (difference.p_worse, difference.value) if difference else (1.0, 0.0)
+
+    return replace(min(compared, key=loss), parts=compared)
 
 
 def _skipped_in(*estimates: Estimate) -> int:
@@ -545,7 +706,7 @@ def _value_of(side: Side, name: str, condition: dict[str, Any]) -> float | None:
 
 def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
     """The comparison of a measure of which no unit changed."""
-    units, interval = bare.new.observations, bare.new.clustered
+    units, interval = _units(bare.new), bare.new.clustered
     if units is None:
         return replace(
             bare,
@@ -554,10 +715,20 @@ def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
             unseen=unseen_share(len(side.clusters)),
         )
     each = interval.each if interval else None
-    difference = comparison.paired_difference([0.0] * len(units.values), units.codes, each)
-    return replace(
-        bare, identical=True, difference=difference, blocked=None if difference else TOO_FEW
+    difference = comparison.paired_difference(
+        [0.0] * len(units.values), units.codes, each, units.weights
     )
+    return replace(
+        bare,
+        identical=True,
+        difference=difference and difference.times(bare.new.times),
+        blocked=None if difference else TOO_FEW,
+    )
+
+
+def _units(estimate: Estimate) -> Observations | None:
+    """The units that an estimate is paired by: of it, or of the mean that it moves with."""
+    return estimate.moving_units or estimate.observations
 
 
 def _still(bare: Comparison, side: Side) -> comparison.Difference | None:
@@ -615,10 +786,11 @@ def _identical(old: Side, new: Side, bare: Comparison) -> bool:
         return False
     if (then.skipped_labels or now.skipped_labels) and not _one_set_of_labels(old, new):
         return False
-    if then.observations and now.observations:
-        if set(then.observations.keys) != set(now.observations.keys):
+    units_then, units_now = _units(then), _units(now)
+    if units_then and units_now:
+        if set(units_then.keys) != set(units_now.keys):
             return False
-        ids = {trial for key in now.observations.keys for trial in key.split("\n")}
+        ids = {trial for key in units_now.keys for trial in key.split("\n")}
     elif old.by_id.keys() != new.by_id.keys():
         return False
     else:
@@ -636,6 +808,13 @@ def _one_set_of_labels(old: Side, new: Side) -> bool:
     return labels(old) == labels(new)
 
 
+def _is_another(a: Judgment, b: Judgment, *, by_reply: bool) -> bool:
+    """Whether two judgments of one trial differ in what an estimate may use."""
+    if differs(a, b) or (by_reply and a.reply != b.reply):
+        return True
+    return (a.chosen, a.detail, a.probabilities) != (b.chosen, b.detail, b.probabilities)
+
+
 def differs(a: Judgment, b: Judgment) -> bool:
     """Whether two judgments of one trial have different verdicts, or only one has a verdict."""
     return (type(a.outcome), a.verdict) != (type(b.outcome), b.verdict)
@@ -643,7 +822,7 @@ def differs(a: Judgment, b: Judgment) -> bool:
 
 def _paired(bare: Comparison, most_missing: float, whole: Estimate) -> Comparison | None:
     """Unit by unit; ``None`` if none has a partner. ``whole``: of all units of then that count."""
-    then, now, every = bare.old.observations, bare.new.observations, whole.observations
+    then, now, every = (_units(estimate) for estimate in (bare.old, bare.new, whole))
     assert then is not None
     assert now is not None
     assert every is not None
@@ -651,42 +830,85 @@ def _paired(bare: Comparison, most_missing: float, whole: Estimate) -> Compariso
     common = [index for index, key in enumerate(now.keys) if key in before]
     if not common:
         return None
+    weights = _weights(now)
     change = {
-        now.keys[i]: (bare.sign * (now.values[i] - before[now.keys[i]]), now.clusters[i])
+        now.keys[i]: (
+            bare.sign * (now.values[i] - before[now.keys[i]]),
+            now.clusters[i],
+            weights[i],
+        )
         for i in common
     }
-    values, clusters = zip(*change.values(), strict=True)
-    then_shared = math.fsum(before[key] for key in change) / len(change)
-    now_shared = math.fsum(now.values[i] for i in common) / len(common)
-    each = bare.new.clustered.each if bare.new.clustered else None
-    difference = comparison.paired_difference(values, clusters, each)
+    values = [value for value, _, _ in change.values()]
+    difference = _mean_change(bare, [*change.values()])
     gone = [place for place, key in enumerate(every.keys) if key not in change]
     if difference and gone and not bare.of.conditional:
         # Each lost unit as it would be at its worst: 0, or 1 where less is better.
-        values_then = [every.values[place] for place in gone]
-        worst = [-value if bare.sign > 0 else value - 1 for value in values_then]
-        of = [every.clusters[place] for place in gone]
-        difference = difference.at_worst(
-            comparison.paired_difference([*values, *worst], [*clusters, *of], each)
-        )
+        weights_then = _weights(every)
+        worst = [
+            (
+                -every.values[place] if bare.sign > 0 else every.values[place] - 1,
+                every.clusters[place],
+                weights_then[place],
+            )
+            for place in gone
+        ]
+        difference = difference.at_worst(_mean_change(bare, [*change.values(), *worst]))
     lost, gained = len(then.keys) - len(common), len(now.keys) - len(common)
-    was, is_ = bare.names
-    note = f"{lost} units of the {was} and {gained} of the {is_} have no partner: what is compared"
-    note += f" is the {len(common)} in both; of all it is {number_text(bare.old.value or 0.0)}"
-    note += f" and {number_text(bare.new.value or 0.0)}"
     blocked = None if difference else TOO_FEW
     if lost > most_missing * len(then.keys) and not blocked:
+        was, is_ = bare.names
         blocked = f"{lost} of {len(then.keys)} units of the {was} have no partner in the {is_}"
     return replace(
         bare,
         difference=difference,
         identical=not any(values) and before.keys() == change.keys(),
-        worse=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value < 0),
-        better=tuple(tuple(key.split("\n")) for key, (value, _) in change.items() if value > 0),
+        worse=tuple(tuple(key.split("\n")) for key, (value, *_) in change.items() if value < 0),
+        better=tuple(tuple(key.split("\n")) for key, (value, *_) in change.items() if value > 0),
         blocked=blocked,
-        notes=(*bare.notes, note) if lost or gained else bare.notes,
-        shared=(then_shared, now_shared) if lost or gained else None,
+        notes=(*bare.notes, _unmatched(bare, lost, gained, len(common)))
+        if lost or gained
+        else bare.notes,
+        shared=_shared(bare, before, change) if lost or gained else None,
     )
+
+
+# A unit that is paired: how much better it is, its cluster, and what it weighs.
+_Change: TypeAlias = tuple[float, str, float]
+
+
+def _weights(units: Observations) -> list[float]:
+    return [1.0] * len(units.values) if units.weights is None else units.weights.tolist()
+
+
+def _mean_change(bare: Comparison, changes: Sequence[_Change]) -> comparison.Difference | None:
+    """The difference of a measure by the changes of its units."""
+    values, clusters, weights = zip(*changes, strict=True)
+    each = bare.new.clustered.each if bare.new.clustered else None
+    units = _units(bare.new)
+    weighing = weights if units and units.weights is not None else None
+    difference = comparison.paired_difference(values, clusters, each, weighing)
+    return difference and difference.times(bare.new.times)
+
+
+def _unmatched(bare: Comparison, lost: int, gained: int, common: int) -> str:
+    """That some units have no partner, and what of."""
+    was, is_ = bare.names
+    note = f"{lost} units of the {was} and {gained} of the {is_} have no partner: what is compared"
+    note += f" is the {common} in both; of all it is {number_text(bare.old.value or 0.0)}"
+    return f"{note} and {number_text(bare.new.value or 0.0)}"
+
+
+def _shared(
+    bare: Comparison, before: Mapping[str, float], change: Mapping[str, _Change]
+) -> tuple[float, float]:
+    """Both values over the units that both have."""
+    total = math.fsum(weight for _, _, weight in change.values())
+    then = math.fsum(weight * before[key] for key, (_, _, weight) in change.items()) / total
+    gained = bare.sign * math.fsum(weight * value for value, _, weight in change.values()) / total
+    times = bare.new.times
+    # The best value is 1, which is where all units are at 1.
+    return 1 - times * (1 - then), 1 - times * (1 - then - gained)
 
 
 def _same_design(old: Side, new: Side) -> bool:
@@ -722,7 +944,8 @@ def _folded_difference(bare: Comparison) -> comparison.Difference | None:
         return comparison.ClusteredShare.of_units(units.numbers, codes, len(place), units.weights)
 
     each = bare.new.clustered.each if bare.new.clustered else None
-    return comparison.folded_difference(share(then), share(now), each)
+    difference = comparison.folded_difference(share(then), share(now), each)
+    return difference and difference.times(bare.new.times)
 
 
 def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
@@ -746,7 +969,9 @@ def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:
     for (then, now), (value, *left_out) in changes.items():
         may_move = changed if then == now else changed | _skipped_clusters(old, new)
         moved = [cluster in may_move for cluster in new.clusters]
-        differences.append(comparison.jackknife_difference(value, left_out, moved, reach))
+        # What skipped labels add, if they were other ones then and now, no swap takes away.
+        swapped = _swapped(old, new, bare, then) if then == now else None
+        differences.append(comparison.jackknife_difference(value, left_out, moved, reach, swapped))
     as_labelled, *at_worst = differences
     worst = [difference for difference in at_worst if difference is not None]
     if as_labelled is None or len(worst) < len(at_worst):
@@ -768,6 +993,20 @@ def _left_out(old: Side, new: Side, bare: Comparison) -> list[tuple[_Cases, _Cas
             (old.without[c].get(key, _NO_VALUE), new.without[c].get(key, _NO_VALUE))
             for c in new.clusters
         ),
+    ]
+
+
+def _swapped(old: Side, new: Side, bare: Comparison, case: int) -> list[float]:
+    """The change with each cluster in turn swapped between the two measurements."""
+    key, before, after = _key(bare.new), old.swapped_with(new), new.swapped_with(old)
+    unchanged = {key: _cases_of(bare.old)}, {key: _cases_of(bare.new)}
+    return [
+        _change(
+            bare.sign,
+            before.get(cluster, unchanged[0]).get(key, _NO_VALUE)[case],
+            after.get(cluster, unchanged[1]).get(key, _NO_VALUE)[case],
+        )
+        for cluster in new.clusters
     ]
 
 

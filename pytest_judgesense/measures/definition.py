@@ -125,6 +125,8 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
             them are shown side by side, and never compared.
         gains_with: the measure that must be known, and not have fallen, for this one to be called
             improved; empty if it may be by itself.
+        worst_over: the key of the condition of which the estimate without it is the worst, such as
+            ``label``; it is compared under each of them. Empty for none.
         complement: the measure that it is one minus of, on the same units: with it, it is one
             quantity and counts once among the bars that policy ``refuted`` corrects for.
         needs: what a suite must have for it, and the line of the suite file that brings it; empty
@@ -155,6 +157,7 @@ class Measure(NamedTuple):  # faster to create than a dataclass: every session c
     aspect: str = ""
     decides: bool = False
     gains_with: str = ""
+    worst_over: str = ""
     complement: str = ""
     needs: str = ""
     source: str = ""

@@ -95,12 +95,15 @@ class BaselineComparison:
         )
         then = self.baseline.then(member, judges)
         measurement = self.measure(member.judge, member.suite)
+        comparison, adjustment = comparison.deciding(
+            member.check.bars["margin"], adjusted[list(compared).index(member.key)], self.policy
+        )
         return RegressionOutcome(
             check=member.check,
             suite=member.suite.name,
             policy=self.policy,
             comparison=comparison,
-            adjusted=adjusted[list(compared).index(member.key)],
+            adjusted=adjustment,
             old=then.side,
             new=self._side_now(member),
             changes=self._changes_of(member, then, measurement),

@@ -15,7 +15,9 @@ probability r flips in 2 r (1 - r), at most half, of the pairs) it is at or belo
 
 **The bound of paired units.** A difference d of a unit lies between -1 and 1, so ``(d + 1) / 2`` is
 a share, and its bounds are those of `stats.dirichlet`: over clusters, monotone, with a
-pseudo-cluster in which all is lost, as large as the cluster of a unit drawn by chance. So nothing
+pseudo-cluster in which all is lost, as large as the cluster of a unit drawn by chance. Units may
+weigh differently (informedness, where those of a rare class weigh most): then no end lies nearer
+than where the units of one weight alone may move the mean. So nothing
 that changed is no proof that nothing can: of 20 items without a change the bound says that the
 share lost is below 0.14, of 40 below 0.07. Tango's score interval, and Student's, take what was not
 seen for 0: a judge that had lost 5% of its items as a whole was called unchanged on 20 items in 37
@@ -76,7 +78,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, NamedTuple, TypeAlias
@@ -86,7 +88,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pytest_judgesense.stats.dirichlet import PROPORTION_METHOD, share_bounds, share_tail
-from pytest_judgesense.stats.inputs import LEVEL, Clusters, check_within, clustered_vector
+from pytest_judgesense.stats.inputs import (
+    LEVEL,
+    Clusters,
+    check_within,
+    clustered_vector,
+    finite_vector,
+    first_positions,
+)
 from pytest_judgesense.stats.settle import fewest_clusters
 
 _Ends: TypeAlias = tuple[float, float]
@@ -101,6 +110,18 @@ _NO_SPREAD: Final = 1e-12  # of pseudo-values: rounding
 _DECIMALS: Final = 4  # of pseudo-values as shares
 _HALVINGS: Final = 30  # of a level: to 5e-10
 _STEPS: Final = 10_000  # in which pseudo-values are counted, all of them together
+
+
+class Swaps(NamedTuple):
+    """What the signs of a test by swaps are turned of.
+
+    Attributes:
+        totals: by cluster, of those that differ, what it adds to the difference, in any unit.
+        alone: whether every cluster is one unit that weighs as much as any other.
+    """
+
+    totals: Mapping[Hashable, float]
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +139,7 @@ class Difference:
         error: standard error of the difference.
         p_worse: one-sided p-value of "not worse"; ``p_better`` of "not better".
         better: number of paired units that got better, ``worse``: worse; ``None`` if unknown.
+        swaps: what the p-values were counted from, where it was nothing but swaps.
     """
 
     method: str
@@ -130,6 +152,7 @@ class Difference:
     p_better: float
     better: int | None = None
     worse: int | None = None
+    swaps: Swaps | None = field(default=None, compare=False, repr=False)
 
     def ends(self, coverage: float) -> _Ends:
         """The ends of the two-sided interval of a nominal coverage."""
@@ -169,6 +192,18 @@ class Difference:
             self,
             p_worse=_level_reached(lambda alpha: self.upper(alpha) < 0),
             p_better=_level_reached(lambda alpha: self.lower(alpha) > 0),
+            swaps=None,
+        )
+
+    def times(self, factor: float) -> Difference:
+        """That of a quantity which moves by so much, above 0, if this one moves by 1."""
+
+        def interval(coverage: float, times: float) -> _Ends:
+            low, high = self.interval(coverage, times)
+            return factor * low, factor * high
+
+        return replace(
+            self, value=factor * self.value, error=factor * self.error, interval=interval
         )
 
     def at_worst(self, worst: Difference | None) -> Difference:
@@ -179,7 +214,7 @@ class Difference:
         def interval(coverage: float, times: float) -> _Ends:
             return worst.interval(coverage, times)[0], self.interval(coverage, times)[1]
 
-        return replace(self, interval=interval, p_better=worst.p_better)
+        return replace(self, interval=interval, p_better=worst.p_better, swaps=None)
 
     def at_most(self, other: Difference | None) -> Difference:
         """The same with the worse lower bound and p-value of "not better" of both."""
@@ -190,7 +225,8 @@ class Difference:
             low, high = self.interval(coverage, times)
             return min(low, other.interval(coverage, times)[0]), high
 
-        return replace(self, interval=interval, p_better=max(self.p_better, other.p_better))
+        p_better = max(self.p_better, other.p_better)
+        return replace(self, interval=interval, p_better=p_better, swaps=None)
 
     def over(self, cases: Sequence[Difference]) -> Difference:
         """The same with the farthest bounds and the largest p-values of all cases that may hold."""
@@ -205,6 +241,7 @@ class Difference:
             interval=interval,
             p_worse=max(case.p_worse for case in every),
             p_better=max(case.p_better for case in every),
+            swaps=None,
         )
 
     def clusters_to_clear(self, target: float, alpha: float) -> int | None:
@@ -292,7 +329,10 @@ def agreeing_ends(
 
 
 def paired_difference(
-    differences: ArrayLike, clusters: Clusters, each: float | None = None
+    differences: ArrayLike,
+    clusters: Clusters,
+    each: float | None = None,
+    weights: ArrayLike | None = None,
 ) -> Difference | None:
     """The mean of paired differences of units within [0, 1]: 0 or 1, halves, probabilities.
 
@@ -300,6 +340,7 @@ def paired_difference(
         differences: new minus old, one for each unit, within [-1, 1], above 0 if better.
         clusters: cluster of each unit.
         each: mean number of unlike units of a cluster (see `stats.dirichlet`); default: all are.
+        weights: what each unit weighs in the mean, 1 on average, whatever was answered; default: 1.
 
     Returns:
         The difference; ``None`` with fewer than two clusters.
@@ -311,11 +352,64 @@ def paired_difference(
     check_within(vector, -1.0, 1.0)
     if count < 2:
         return None
-    totals = np.bincount(codes, weights=vector, minlength=count).astype(np.float64)
-    sizes = np.bincount(codes, minlength=count).astype(np.float64)
-    p_values = swap_p_values(totals, alone=count == vector.size)
+    weighing = np.ones(vector.size) if weights is None else finite_vector(weights)
+    totals, sizes = (
+        np.bincount(codes, weights=numbers, minlength=count).astype(np.float64)
+        for numbers in (weighing * vector, weighing)
+    )
+    alone = count == vector.size and weights is None
     better, worse = int((vector > 0).sum()), int((vector < 0).sum())
-    return bounded_difference(totals, sizes, each, p_values, better, worse)
+    difference = bounded_difference(
+        totals, sizes, each, swap_p_values(totals, alone=alone), better, worse
+    )
+    first = first_positions(codes)
+    differing = np.flatnonzero(totals)
+    names = (clusters[place] for place in first[differing].tolist())
+    swaps = Swaps(dict(zip(names, totals[differing].tolist(), strict=True)), alone)
+    strata = _strata(vector, codes, weighing, each)
+    return replace(difference, interval=_beyond_strata(difference, strata), swaps=swaps)
+
+
+# Of units that weigh the same their part of all weights, and their difference.
+_Stratum: TypeAlias = tuple[float, Difference | None]
+
+
+def _strata(
+    vector: NDArray[np.float64],
+    codes: NDArray[np.intp],
+    weighing: NDArray[np.float64],
+    each: float | None,
+) -> list[_Stratum]:
+    """The units by their weights; none where all weigh the same."""
+    different = np.unique(weighing)
+    if different.size < 2:
+        return []
+    return [
+        (
+            float(weighing[of_weight].sum() / weighing.sum()),
+            paired_difference(vector[of_weight], codes[of_weight], each),
+        )
+        for of_weight in (weighing == weight for weight in different)
+    ]
+
+
+def _beyond_strata(difference: Difference, strata: Sequence[_Stratum]) -> _Interval:
+    """The interval, no end of which lies nearer than where one stratum alone may move the mean."""
+    own, value = difference.interval, difference.value
+    if not strata:
+        return own
+
+    @cache
+    def interval(coverage: float, times: float) -> _Ends:
+        low, high = own(coverage, times)
+        for part, of_part in strata:
+            # Of one cluster nothing is known of others.
+            least, most = of_part.interval(coverage, times) if of_part else (-1.0, 1.0)
+            at = of_part.value if of_part else 0.0
+            low, high = min(low, value + part * (least - at)), max(high, value + part * (most - at))
+        return low, high
+
+    return interval
 
 
 def bounded_difference(
@@ -530,6 +624,7 @@ def jackknife_difference(
     left_out: Sequence[float],
     changed: Sequence[bool],
     reach: float | None = None,
+    swapped: Sequence[float] | None = None,
 ) -> Difference | None:
     """The difference of a statistic that is not a mean, such as kappa.
 
@@ -539,6 +634,8 @@ def jackknife_difference(
         changed: whether a verdict of the cluster has changed.
         reach: the most that one cluster may move the statistic, times their number; ``None`` if
             that is not known.
+        swapped: the difference with each cluster in turn swapped between the measurements, if they
+            may be; else the test is that of the pseudo-values.
 
     Returns:
         The difference; ``None`` with fewer than two clusters, where it is not defined without a
@@ -569,8 +666,24 @@ def jackknife_difference(
     def interval(coverage: float, times: float) -> _Ends:
         return -end(-1, coverage, times), end(1, coverage, times)
 
-    p_worse, p_better = map(_doubled, _real_swap_p(totals))
+    tested = totals if swapped is None else _added(value, swapped)
+    if tested is None:
+        return None
+    p_worse, p_better = map(_doubled, _real_swap_p(tested))
     return Difference("cluster-jackknife", value, 0, count, interval, error, p_worse, p_better)
+
+
+def _added(value: float, swapped: Sequence[float]) -> NDArray[np.float64] | None:
+    """What each cluster adds to a difference, to first order; ``None`` where that is not defined.
+
+    A swap takes away twice what the cluster adds. What all of them add together has the sign of the
+    difference, or there is nothing that a test by swaps could tell.
+    """
+    added = (value - np.asarray(swapped, dtype=np.float64)) / 2
+    if not np.isfinite(added).all():
+        return None
+    added[np.abs(added) <= _NO_SPREAD] = 0.0
+    return added if added.sum() * value > 0 else np.zeros_like(added)
 
 
 def _pseudo_bound(pseudo: NDArray[np.float64], most: float, coverage: float, times: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from scipy.stats import pearsonr
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.questions.compare.then_and_now import CompareFilesQuestion
 from pytest_judgesense.questions.on_a_scale import common_scale, mean_shift, numbered_items
 from pytest_judgesense.questions.report.panel.question import PanelQuestion
 from pytest_judgesense.questions.report.panel.scale_panel import ScalePanel
@@ -116,12 +118,8 @@ def test_a_panel_of_grades_tells_votes_by_errors_and_the_shift(tmp_path: Path) -
     labels = [float(label) for label in rng.integers(4, 8, 80)]
     own = [[label + float(e) for label, e in zip(labels, rng.integers(-1, 2, 80), strict=True)]]
     own.append([grade + 1 for grade in own[0]])
-    logs = []
-    for name, grades in zip("ab", own, strict=True):
-        cell = cell_of(name, grades, labels, TEN)
-        logs.append(tmp_path / f"{name}.jsonl")
-        logs[-1].write_text("\n".join(log_lines(cell.judgments, TEN)), encoding="utf-8")
-    answer = PanelQuestion(tuple(map(str, logs))).answer()
+    cells = [cell_of(name, of, labels, TEN) for name, of in zip("ab", own, strict=True)]
+    answer = PanelQuestion(logs_of(tmp_path, cells)).answer()
     assert isinstance(answer.panel, ScalePanel)
     assert answer.panel.by_errors
     assert isinstance(answer.panel.effective, EffectiveVotes)
@@ -138,3 +136,33 @@ def test_a_panel_of_grades_tells_votes_by_errors_and_the_shift(tmp_path: Path) -
             path.write_text(text(), encoding="utf-8")
     with (tmp_path / "panel-shifts.csv").open(encoding="utf-8") as file:
         assert [row["shift"] for row in csv.DictReader(file)] == ["1.0"]
+
+
+def logs_of(folder: Path, cells: Sequence[Cell]) -> tuple[str, ...]:
+    """The logs of some cells."""
+    paths = [folder / f"{cell.judge}.jsonl" for cell in cells]
+    for path, cell in zip(paths, cells, strict=True):
+        path.write_text("\n".join(log_lines(cell.judgments, cell.design)), encoding="utf-8")
+    return tuple(map(str, paths))
+
+
+def test_compare_shows_the_shift_and_what_moved_farthest(tmp_path: Path) -> None:
+    first, second = [0.1, 0.5, 0.75, 0.9], [0.2, 0.5, 0.25, 0.9]
+    cells = [cell_of(name, of, None, UNIT) for name, of in (("a", first), ("b", second))]
+    answer = CompareFilesQuestion(logs_of(tmp_path, cells)).answer()
+    lines = [line.strip() for line in answer.lines()]
+    # (.1 + 0 - .5 + 0) / 4
+    assert any(line.startswith("mean shift: b less a: -0.10 [") for line in lines)
+    (suite,) = answer.to_dict()["suites"]
+    assert suite["mean_shift"]["value"] == pytest.approx(-0.1)
+    moved = next(n for n, line in enumerate(lines) if line.startswith("scores that moved"))
+    assert "(of 4 trials in both): 2" in lines[moved]
+    assert lines[moved + 1].startswith("s/i002/t1/ab/r1: 0.75 -> 0.25")
+
+
+def test_compare_of_labels_shows_no_shift(tmp_path: Path) -> None:
+    labels = Design("paraphrase", ("1", "2"))
+    cells = [cell_of(name, [1, 2, 1], None, labels) for name in "ab"]
+    answer = CompareFilesQuestion(logs_of(tmp_path, cells)).answer()
+    assert not any("mean shift" in line for line in answer.lines())
+    assert "mean_shift" not in answer.to_dict()["suites"][0]

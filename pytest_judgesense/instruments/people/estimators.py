@@ -103,6 +103,7 @@ def _worst(measure: Measure, target: Target, by_label: Sequence[Estimate]) -> It
         clustered=_envelope(intervals, choose),
         missing=_worst_cases(worst.missing, by_label, choose),
         observations=None,
+        folded_units=None,
         anew=None,
         flags=(*worst.flags, f"label {worst.condition['label']}"),
     )
@@ -189,7 +190,8 @@ def class_bias(cell: Cell) -> Iterator[Estimate]:
 
 
 def _biases(target: Target) -> Iterator[Estimate]:
-    compared = target.compared
+    part, compared = target.cell, target.compared
+    calls = part.every_call().subset(compared)
     answers, labels = target.answers[compared], target.label[compared]
     for code, label in enumerate(target.labels):
         condition: Condition = {**target.condition, "label": label}
@@ -197,6 +199,7 @@ def _biases(target: Target) -> Iterator[Estimate]:
         if not (answers == code).any() and not (labels == code).any():
             continue
         signed = float(away.mean())
+        units = Units.of_groups(part, calls, (1 + away) / 2).observations
         interval = clustered_mean(away, target.clusters[compared], (-1.0, 1.0))
         way = ShownChange.within(signed, interval).words(
             above="more often than people", below="more seldom than people", neither=""
@@ -210,6 +213,9 @@ def _biases(target: Target) -> Iterator[Estimate]:
             clustered=interval and folded(interval, 0.0),
             missing=target.missing,
             flags=(way,) * bool(way),
+            # The mean of (1 + away) / 2 lies half as far from 1/2 as the bias from 0.
+            folded_units=units,
+            times=2.0,
         )
 
 
@@ -236,16 +242,30 @@ def informedness(cell: Cell) -> Iterator[Estimate]:
             classes=classes,
         )
         assert not isinstance(result, NotEstimable), "every class has a unit"
+        units, interval = _mean_recall(target, received), result.interval
+        if interval is not None and units.unlike is not None:
+            interval = replace(interval, each=units.unlike / interval.clusters)
         yield estimated(
             of.INFORMEDNESS,
             cell,
             target.condition,
             value=result.value,
             n=labels.size,
-            clustered=result.interval,
+            clustered=interval,
             missing=target.missing,
             flags=target.flags,
+            moving_units=units.observations,
+            times=len(classes) / (len(classes) - 1),
         )
+
+
+def _mean_recall(target: Target, received: NDArray[np.bool_]) -> Units:
+    """The units of the mean of the recalls: calls with weights (see `stats.informedness`)."""
+    part = target.cell
+    calls = part.every_call().subset(received)
+    right = (target.answers == target.label)[calls.positions]
+    usable = part.outcomes != FAILED
+    return Units.of_groups(part, calls, right, usable=usable, strata=target.label)
 
 
 def unlike_people(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:

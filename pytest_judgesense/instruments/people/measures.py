@@ -49,6 +49,7 @@ RECALL: Final = _floor(
     meaning="the judge finds what people call so; of all labels the least",
     evidence=_OTHER,
     best="units",
+    worst_over=LABEL,
     phrased=_against(
         "of what people call {label}, the judge misses {rest} of {n}{silent}",
         "of what is labelled {label}, the judge misses {rest} of {n}{silent}",
@@ -96,6 +97,7 @@ CLASS_BIAS: Final = Measure(
     meaning="a label is given more often, or more seldom, than by people; the worst label",
     gate="limit",
     evidence=_OTHER,
+    worst_over="label",
     sentence="the judge's share of a label is {value} away from that of people ({notes})",
     brief=Brief("class bias"),
     needs=_NEEDS_PEOPLE,

@@ -43,7 +43,7 @@ INSTRUMENTS: Final = (
                 "distance from the label, as a share of the range",
                 bar=0.15,
                 limit=0.25,
-                margin=0.05,
+                margin=0.075,
                 labelled=True,
             ),
             FirstCheck(
@@ -73,7 +73,7 @@ INSTRUMENTS: Final = (
                 "how far asking again moves the score, as a share of the range",
                 bar=0.1,
                 limit=0.2,
-                margin=0.05,
+                margin=0.075,
             ),
         ),
     ),

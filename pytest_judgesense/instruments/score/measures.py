@@ -6,10 +6,11 @@ from functools import partial
 from typing import Final
 
 from pytest_judgesense.estimate import Estimate, compact
-from pytest_judgesense.measures.definition import WORDINGS, Brief, Evidence, Measure
+from pytest_judgesense.measures.definition import WORDINGS, Brief, Evidence, Measure, alone
 
 _FAR: Final = Evidence("replies farthest from the label")
-_lower: Final = partial(Measure, direction="lower", gate="bound", margin=0.05, best="units")
+# What 40 items exclude if nothing changed: a narrower margin would leave an equal judge undecided.
+_lower: Final = partial(Measure, direction="lower", gate="bound", margin=0.075, best="units")
 
 
 def _of_error(estimate: Estimate) -> str:
@@ -28,6 +29,7 @@ SCORE_ERROR: Final = _lower(
     meaning="distance of the score from the label, as a share of the range (mean absolute error)",
     evidence=_FAR,
     phrased=_of_error,
+    ranked=alone,
     brief=Brief("error"),
 )
 SCORE_BIAS: Final = Measure(

@@ -234,7 +234,8 @@ def _comparisons(
             comparison = regression.compare(then.side, now.side, measure, condition, names=names)
         else:
             comparison = earlier.reference.compare(now.side, measure, condition, names=names)
-        yield comparison.of_two_judges if two_judges else comparison
+        for part in comparison.parts or (comparison,):
+            yield part.of_two_judges if two_judges else part
 
 
 def _measures_in(

@@ -21,6 +21,7 @@ from pytest_judgesense.checks.outcome import (
     judge_check,
     quantity_of,
 )
+from pytest_judgesense.checks.regression import Side, conditions_of_parts
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.estimate import Clustered, Estimate, Missing, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -111,7 +112,9 @@ class CheckPower:
 def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) -> list[CheckPower]:
     """The error rates of every check of ``suite``; without a ``cell``, by the plan alone."""
     judged, rows = JudgedSuite(suite, assumed, cell), []
-    compared = [check for check in judged.checks if check.kind.regression]
+    compared = [
+        part for check in judged.checks if check.kind.regression for part in judged.parts(check)
+    ]
     absolute = [check for check in judged.checks if not check.kind.earlier]
     outcomes = [
         judge_check(check, suite.name, judged.estimates, assumed.policy) for check in absolute
@@ -165,6 +168,13 @@ class JudgedSuite:
         """Sum and number of the estimate's units in each cluster that has any."""
         totals = (_units(part, estimate) for part in self._whole.values())
         return [total for total in totals if total[1]] if estimate.count is not None else []
+
+    def parts(self, check: Check) -> list[Check]:
+        """A check that compares the worst of several, under each of them; any other as it is."""
+        measure = self.assumed.registry.named(check.measure)
+        side = Side(self.estimates)
+        conditions = conditions_of_parts(side, side, measure, check.condition)
+        return [replace(check, condition=condition) for condition in conditions] or [check]
 
     def row(self, name: str, finding: Assessment, alpha: float) -> CheckPower:
         """The error rates against one bar, under ``refuted`` at the level ``alpha``."""

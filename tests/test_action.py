@@ -478,4 +478,7 @@ def test_the_documented_properties_are_those_of_the_report() -> None:
 
     table = CI_PAGE.partition("## JUnit XML")[2].partition("## Markdown")[0]
     rows = re.findall(r"^\| `([a-z]+)` \|", table, re.MULTILINE)
-    assert set(rows) == {*JSS, "limit", "lower", "upper", "explanation", "changed"}
+    assert set(rows) == {
+        *JSS,
+        *("limit", "lower", "upper", "explanation", "changed", "since", "known"),
+    }

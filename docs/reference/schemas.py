@@ -148,7 +148,7 @@ def estimate_value() -> Object:
     number = {"type": "number"}
     return fields_of(
         estimate.Estimate,
-        *("observations", "folded_units", "moving_units", "times"),
+        *("observations", "folded_units", "moving_units", "proportion"),
         *("reach", "skipped_labels", "anew"),
         count=maybe(number),
         interval=maybe(fields_of(estimate.Interval)),

@@ -47,8 +47,8 @@ SCHEMA: Final = "judgesense/datasheet/1"
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has judgments, and has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(
-    "each observations folded_units moving_units times reach skipped_labels anew cell".split()
-)
+    ("each", "observations", "folded_units", "moving_units", "proportion", "reach", "anew")
+) | {"skipped_labels", "cell"}
 _LEVELS: Final = "at"  # of an interval, a function
 # Of a check with a bar alone, of one that compares with no baseline and no sessions, and of one
 # without a known failure.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_judgesense.datasheets.profile import Word, any_above, some
+from pytest_judgesense.datasheets.profile import Estimates, Word, any_above, pooled
 from pytest_judgesense.datasheets.sections import JudgeComparison, Report, ReportSection
 from pytest_judgesense.instruments.people import estimators, human_rate, measures, tables
 from pytest_judgesense.instruments.people.estimators import unlike_people
@@ -19,6 +19,7 @@ from pytest_judgesense.registry import Instrument
 
 __all__ = ["INSTRUMENTS", "JOINED", "REPORT", "label_checks"]
 
+_LEAST_INFORMED: Final = 0.2
 # It has no suites of its own.
 INSTRUMENTS: Final[tuple[Instrument, ...]] = ()
 JOINED: Final[tuple[Measure, ...]] = (
@@ -32,6 +33,18 @@ JOINED: Final[tuple[Measure, ...]] = (
     measures.CORRECTED_RATE.taken_by(human_rate.corrected_rates, unlike_people),
     measures.CORRECTED_DIFFERENCE.taken_by(human_rate.corrected_differences, unlike_people),
 )
+
+
+def _is_uninformative(estimates: Estimates) -> bool:
+    """Whether the first informedness against people is low; labels of items are of many suites."""
+    of_people = [
+        estimate
+        for estimate in pooled(estimates, measures.INFORMEDNESS.name)
+        if measures.AGAINST_LABEL not in estimate.flags
+    ]
+    return any((estimate.value or 0.0) < _LEAST_INFORMED for estimate in of_people[:1])
+
+
 REPORT: Final = Report(
     sections=(
         ReportSection(
@@ -77,7 +90,7 @@ REPORT: Final = Report(
     ),
     notices=(tables.rate_notices,),
     words=(
-        Word("uninformative", some("informedness", lambda informedness: informedness < 0.2)),
+        Word("uninformative", _is_uninformative),
         Word("biased against people", any_above("class_bias", 0.1)),
     ),
 )

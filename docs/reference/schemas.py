@@ -245,6 +245,7 @@ def log_line() -> Object:
         trials.Design,
         criteria=array(fields_of(trials.Criterion)),
         forms=array(fields_of(trials.PrescribedReply)),
+        score=maybe({**array({"type": "number"}), "minItems": 2, "maxItems": 2}),
     )
     design["required"] = ["kind", "labels"]
     source = record(

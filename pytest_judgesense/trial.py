@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -97,7 +96,8 @@ def score_text(number: float) -> str:
     What is below the twelfth decimal is 0.
     """
     text = f"{round(number, _DECIMALS):.{_DECIMALS}g}"
-    text = f"{Decimal(text):f}" if "e" in text else text
+    if "e" in text:
+        text = f"{number:.{_DECIMALS}f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 

@@ -304,8 +304,8 @@ class Estimate:
             are not written to files.
         folded_units: those of the share whose distance from 1/2 the value is, likewise.
         moving_units: those of a weighted mean that the value moves with, likewise.
-        times: by how much the value moves if that mean, or the distance from 1/2, moves by 1; it is
-            not written to files.
+        proportion: by how much the value moves if that mean, or the distance from 1/2, moves by 1;
+            it is not written to files.
         reach: the most that one cluster may move the value, times the number of clusters, if it is
             no mean and that is known; it is not written to files.
         skipped_labels: those that it counts at their worst, if there are any; flags count them, and
@@ -329,7 +329,7 @@ class Estimate:
     observations: Observations | None = field(default=None, compare=False, repr=False)
     folded_units: Observations | None = field(default=None, compare=False, repr=False)
     moving_units: Observations | None = field(default=None, compare=False, repr=False)
-    times: float = field(default=1.0, compare=False, repr=False)
+    proportion: float = field(default=1.0, compare=False, repr=False)
     reach: float | None = field(default=None, compare=False, repr=False)
     skipped_labels: SkippedLabels | None = field(default=None, compare=False, repr=False)
     anew: Callable[[], Anew] | None = field(default=None, compare=False, repr=False)

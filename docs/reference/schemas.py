@@ -128,7 +128,15 @@ def estimate_value() -> Object:
     number = {"type": "number"}
     return fields_of(
         estimate.Estimate,
-        *("observations", "folded_units", "reach", "skipped_labels", "anew"),
+        *(
+            "observations",
+            "folded_units",
+            "moving_units",
+            "proportion",
+            "reach",
+            "skipped_labels",
+            "anew",
+        ),
         count=maybe(number),
         interval=maybe(fields_of(estimate.Interval)),
         clustered=maybe(fields_of(estimate.Clustered, "lower_bound", "upper_bound", "at", "each")),

@@ -15,8 +15,9 @@ That nothing changed proves nothing by itself: on few clusters a loss that was n
 there. What is excluded is said with the verdict.
 
 Holm's family is every regression check of the session, separately for losses and gains; checks of
-the same quantity, such as jss and flip_rate, count once. So a judge compared with itself is called
-regressed in at most 5% of sessions, whatever their size, and improved in at most 5%.
+the same quantity, such as jss and flip_rate, count once, and what several measures of one judge on
+one suite have in common counts once as well (`stats.joint_tests`). So a judge compared with itself
+is called regressed in at most 5% of sessions, whatever their size, and improved in at most 5%.
 
 The policy decides what fails. ``confident``: regressed and inconclusive, so that a pass shows that
 the margin is not lost. The other policies: only regressed; inconclusive passes with a warning. What
@@ -28,12 +29,16 @@ The interval that is shown is the one that decided: both one-sided 95% bounds, w
 where neither test rejects after Holm, within what two values of the measure may differ by.
 
 The distance of a share from 1/2 (side bias) is compared by the share itself, which of then is
-mirrored to lie above. Measures that are not means of fixed units (kappa, d', thresholds, ...) use
-the jackknife of the difference over clusters. Where the most that a cluster may move a measure is
-not known, its bound knows nothing of clusters that were not seen: "unchanged" needs as many of them
-as exclude at 95% that a tenth changes. So it does where none of their verdicts changed, and there
-is no difference to test. Measurements on different items, or known only by their intervals, are
-compared unpaired, and the comparison says so.
+mirrored to lie above; so is a class bias. Informedness is compared as the weighted mean of calls
+that it moves with. Measures that are not means of fixed units (kappa, d', thresholds, ...) are
+tested by what a swap of each cluster changes, and have the jackknife's bounds. Where the most that
+a cluster may move a measure is not known, its bound knows nothing of clusters that were not seen:
+"unchanged" needs as many of them as exclude at 95% that a tenth changes. So it does where none of
+their verdicts changed, and there is no difference to test. Measurements on different items, or
+known only by their intervals, are compared unpaired, and the comparison says so.
+
+What is the worst of several, such as the recall of all labels, is compared under each of them: the
+worst may be another one now. It is regressed if one of them is.
 
 Labels that people skipped are missing: an estimate has them at their worst as well. The comparison
 is made with each of these, of which the farthest bounds and the largest p-values count. Where both
@@ -625,15 +630,23 @@ def conditions_of_parts(
     key = measure.worst_over
     if not key or key in condition:
         return []
-    parts = dict.fromkeys(
-        estimate.condition[key]
-        for side in (old, new)
-        for estimate in side.estimates
-        if estimate.measure == measure.name
-        and estimate.condition == {**condition, key: estimate.condition.get(key)}
-        and key in estimate.condition
-    )
+    then, now = (_parts_measured(side, measure.name, condition, key) for side in (old, new))
+    # A label that nobody gives any more has no bias; of one whose items are gone nothing is known.
+    parts = then if measure.floor else [part for part in then if part in now]
     return [{**condition, key: part} for part in parts]
+
+
+def _parts_measured(
+    side: Side, measure: str, condition: Mapping[str, Any], key: str
+) -> list[str | int | float]:
+    """Of which of the several a side has an estimate."""
+    return [
+        estimate.condition[key]
+        for estimate in side.estimates
+        if estimate.measure == measure
+        and key in estimate.condition
+        and {**condition, key: estimate.condition[key]} == estimate.condition
+    ]
 
 
 def in_parts(parts: Iterable[Comparison]) -> Comparison:
@@ -721,7 +734,7 @@ def _nothing_changed(side: Side, bare: Comparison) -> Comparison:
     return replace(
         bare,
         identical=True,
-        difference=difference and difference.times(bare.new.times),
+        difference=difference and difference.times(bare.new.proportion),
         blocked=None if difference else TOO_FEW,
     )
 
@@ -888,7 +901,7 @@ def _mean_change(bare: Comparison, changes: Sequence[_Change]) -> comparison.Dif
     units = _units(bare.new)
     weighing = weights if units and units.weights is not None else None
     difference = comparison.paired_difference(values, clusters, each, weighing)
-    return difference and difference.times(bare.new.times)
+    return difference and difference.times(bare.new.proportion)
 
 
 def _unmatched(bare: Comparison, lost: int, gained: int, common: int) -> str:
@@ -906,7 +919,7 @@ def _shared(
     total = math.fsum(weight for _, _, weight in change.values())
     then = math.fsum(weight * before[key] for key, (_, _, weight) in change.items()) / total
     gained = bare.sign * math.fsum(weight * value for value, _, weight in change.values()) / total
-    times = bare.new.times
+    times = bare.new.proportion
     # The best value is 1, which is where all units are at 1.
     return 1 - times * (1 - then), 1 - times * (1 - then - gained)
 
@@ -945,7 +958,7 @@ def _folded_difference(bare: Comparison) -> comparison.Difference | None:
 
     each = bare.new.clustered.each if bare.new.clustered else None
     difference = comparison.folded_difference(share(then), share(now), each)
-    return difference and difference.times(bare.new.times)
+    return difference and difference.times(bare.new.proportion)
 
 
 def _jackknife(old: Side, new: Side, bare: Comparison) -> Comparison | None:

@@ -45,8 +45,8 @@ SCHEMA: Final = "judgesense/datasheet/1"
 DERIVED: Final = frozenset(("served", "prompts", "suites", "state", "recorded"))
 # What stays in the process that has judgments, and has counted the units of an estimate.
 _NOT_WRITTEN: Final = frozenset(
-    "at each observations folded_units moving_units times reach skipped_labels anew cell".split()
-)
+    ("at", "each", "observations", "folded_units", "moving_units", "proportion", "reach", "anew")
+) | {"skipped_labels", "cell"}
 # Of a check with a bar alone, and of one that compares with no baseline and no sessions.
 _LEFT_OUT: Final = frozenset(("limit", "against", "over", "reasoning_tokens", "sent", "timed_out"))
 _Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]

@@ -17,11 +17,10 @@ probability r flips in 2 r (1 - r), at most half, of the pairs) it is at or belo
 a share, and its bounds are those of `stats.dirichlet`: over clusters, monotone, with a
 pseudo-cluster in which all is lost, as large as the cluster of a unit drawn by chance. Units may
 weigh differently (informedness, where those of a rare class weigh most): then no end lies nearer
-than where the units of one weight alone may move the mean. So nothing
-that changed is no proof that nothing can: of 20 items without a change the bound says that the
-share lost is below 0.14, of 40 below 0.07. Tango's score interval, and Student's, take what was not
-seen for 0: a judge that had lost 5% of its items as a whole was called unchanged on 20 items in 37
-of 100 comparisons.
+than where the units of one weight alone may move the mean. So nothing that changed is no proof that
+nothing can: of 20 items without a change the bound says that the share lost is below 0.14, of 40
+below 0.07. Tango's score interval, and Student's, take what was not seen for 0: a judge that had
+lost 5% of its items as a whole was called unchanged on 20 items in 37 of 100 comparisons.
 
 **Distances of a share from 1/2** (side bias). With a the signed bias of then, mirrored to be at
 least 0, and b that of now, the size has grown by ``max(b - a, -(a + b))``. Both sums are gaps
@@ -36,13 +35,15 @@ The jackknife of the absolute value knows nothing of the fold: it called a bias 
 the margin unchanged in up to 10% of comparisons, at any size.
 
 **Other statistics** (kappa, d', ...): swapping a cluster turns the sign of what it adds to the
-difference, to first order; so the test is the same, of the pseudo-values ``K D - (K - 1) D_(c)``
-moved to their mean D, and of 0 for a cluster without a verdict that changed. What holds to first
-order only is tested on both sides: the p-values are doubled. With R the most that a whole cluster
-may move the statistic (of kappa ``1 / (1 - p_e)``), or the largest pseudo-value that was seen, the
-pseudo-values lie between -R and R, and ``(x + R) / 2 R`` is bounded as a share is, with one more
-cluster in which all is lost. Where R is not known, the bound is at least as wide as Student's,
-``D -/+ t(K - 1, q) se``.
+difference, to first order. With D^(c) the difference if only cluster c were swapped, c adds ``(D -
+D^(c)) / 2``, and the test is the same: a cluster that does not move the statistic has no part in
+it, and k that do never give a p-value below ``2^-k``. What holds to first order only is tested on
+both sides: the p-values are doubled. (The pseudo-values ``K D - (K - 1) D_(c)`` of clusters that
+add nothing are D, all on one side. They stand in only for two judges, which are not swapped.) The
+bounds are those of the pseudo-values. With R the most that a whole cluster may move the statistic
+(of kappa ``1 / (1 - p_e)``), or the largest pseudo-value that was seen, the pseudo-values lie
+between -R and R, and ``(x + R) / 2 R`` is bounded as a share is, with one more cluster in which all
+is lost. Where R is not known, the bound is at least as wide as Student's, ``D -/+ t(K - 1, q) se``.
 
 **Bounds that agree with the test.** A bound of a share and a test by swaps are made differently,
 and may disagree about 0. There the test decides, and the end that is shown is that of its p-value:

@@ -35,6 +35,7 @@ from itertools import product
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pytest_judgesense.stats.comparison import EXACT_CLUSTERS, Adjusted, holm
 from pytest_judgesense.stats.inputs import Floats
@@ -157,14 +158,20 @@ def _sums(totals: Sequence[Mapping[str, float]]) -> Floats:
     return np.asarray(sums)
 
 
-@lru_cache(maxsize=8)
 def _signs(clusters: int) -> Floats:
     """Patterns of signs, that of the data first, shape (patterns, clusters)."""
     if clusters <= _ENUMERATED:
         return np.array([*product((1.0, -1.0), repeat=clusters)])
-    signs = np.where(np.random.default_rng(_SEED).random((_DRAWN, clusters)) < 0.5, 1.0, -1.0)
-    signs[0] = 1.0
-    return signs
+    return _drawn_signs()[:clusters].T.astype(np.float64)
+
+
+@lru_cache(maxsize=1)
+def _drawn_signs() -> NDArray[np.int8]:
+    """The signs of so many clusters as are not left to their limit, those of the data first."""
+    rng = np.random.default_rng(_SEED)
+    signs = 2 * rng.integers(0, 2, (EXACT_CLUSTERS, _DRAWN), dtype=np.int8) - 1
+    signs[:, 0] = 1
+    return np.asarray(signs, dtype=np.int8)
 
 
 def _places_of(sums: Floats) -> Floats:

@@ -215,7 +215,7 @@ def _biases(target: Target) -> Iterator[Estimate]:
             flags=(way,) * bool(way),
             # The mean of (1 + away) / 2 lies half as far from 1/2 as the bias from 0.
             folded_units=units,
-            times=2.0,
+            proportion=2.0,
         )
 
 
@@ -255,7 +255,7 @@ def informedness(cell: Cell) -> Iterator[Estimate]:
             missing=target.missing,
             flags=target.flags,
             moving_units=units.observations,
-            times=len(classes) / (len(classes) - 1),
+            proportion=len(classes) / (len(classes) - 1),
         )
 
 

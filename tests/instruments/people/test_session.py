@@ -104,3 +104,62 @@ def test_a_biased_rate_is_named_on_the_first_screen_and_fails_its_check(
     assert [check.outcome for check in other.checks] == ["fail", "pass"]
     other.write(project.path / "w.json")
     assert estimates(project.path / "w.json") != estimates(project.path / "s.json")
+
+
+RARE_SUITE = """
+schema = "judgesense/suite/1"
+name = "rare"
+kind = "paraphrase"
+[space]
+labels = ["no", "yes"]
+[stimuli]
+file = "rare.csv"
+columns = { people = ["person"] }
+[design]
+replicates = 3
+[[templates]]
+id = "t1"
+text = "{{text}} no or yes?"
+[checks]
+no_regression = ["recall", "informedness", "agreement"]
+"""
+# Of sixty items twelve are called "yes", and six of these are lost once a file is there.
+RARE_MODULE = """
+from pathlib import Path
+
+def judge(messages):
+    number = int(messages[-1]["content"].split()[0])
+    lost = 6 if Path("lost").exists() else 0
+    return "yes" if lost <= number < 12 else "no"
+"""
+RARE_JUDGE = """
+[tool.judgesense.judges.rare]
+provider = "callable"
+model = "finds_the_rare:judge"
+"""
+
+
+def test_half_of_a_rare_label_that_is_lost_fails_and_the_label_is_named(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    labels = "".join(f"{k} words,{'yes' if k < 12 else 'no'}\n" for k in range(60))
+    written = {
+        "rare.csv": f"text,person\n{labels}",
+        "rare.suite.toml": RARE_SUITE,
+        "pyproject.toml": RARE_JUDGE,
+        "finds_the_rare.py": RARE_MODULE,
+    }
+    for name, text in written.items():
+        (pytester.path / name).write_text(text, encoding="utf-8")
+    live = ("rare.suite.toml", "--judge-mode", "live")
+    assert forked(pytester, *live, "--judge-save-baseline", "base.json").ret == 0
+    (pytester.path / "lost").touch()
+    # Six of sixty are a tenth: of agreement that is the margin.
+    worse = forked(pytester, *live, "--judge-baseline", "base.json")
+    worse.assert_outcomes(failed=3)
+    text = " ".join(worse.stdout.str().split())
+    assert "worse than the baseline: recall (label=yes) 1.00 to 0.50 (-0.50 [" in text
+    assert "worse than the baseline: informedness 1.00 to 0.50 (-0.50 [" in text
+    # One of 2^6 swaps, in all that is compared: p is not multiplied by four.
+    assert "p 0.0156 if there were no loss, corrected for 4 comparisons" in text

@@ -110,11 +110,13 @@ def test_a_gain_beside_a_label_of_which_little_is_known_passes_and_fails_under_c
     assert strict.comparison.new.condition == {"label": "FAIL"}
 
 
-def test_a_label_that_one_side_lacks_is_not_compared_and_fails() -> None:
-    some = measured([3] * 12, [3] * 60)
-    none = measured([], [3] * 60)
-    outcome = decided(some, none, "recall", label="FAIL")
-    assert outcome.outcome == "inconclusive"
+def test_a_label_whose_items_are_gone_fails_and_a_new_one_is_not_compared() -> None:
+    both, one = measured([3] * 12, [3] * 60), measured([], [3] * 60)
+    gone = decided(both, one, "recall")
+    assert gone.outcome == "inconclusive"
+    assert gone.comparison.new.condition == {"label": "FAIL"}
+    grown = decided(one, both, "recall")
+    assert (grown.verdict, grown.comparison.new.condition) == ("unchanged", {"label": "PASS"})
 
 
 def test_one_verdict_of_thirty_six_is_no_gain() -> None:

@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -42,6 +41,7 @@ MOST: Final = 10**12
 # The most that a part of a debate judge's instability may weigh: sums of them are exact enough.
 MOST_WEIGHT: Final = 1e6
 _NUMBER: Final = re.compile(r"-?\d{1,18}")
+_DECIMALS: Final = 12  # and digits, of a score
 _WITH_ZEROS: Final = re.compile(r"(-?\d{1,18})\.0+")
 
 
@@ -91,9 +91,13 @@ class ScoreRange(NamedTuple):
 
 
 def score_text(number: float) -> str:
-    """A score as verdicts and labels have it: at most 12 digits, no exponent, ``4.0`` as ``4``."""
-    text = f"{number:.12g}"
-    text = f"{Decimal(text):f}" if "e" in text else text
+    """A score as verdicts and labels have it: at most 12 digits, no exponent, ``4.0`` as ``4``.
+
+    What is below the twelfth decimal is 0.
+    """
+    text = f"{round(number, _DECIMALS):.{_DECIMALS}g}"
+    if "e" in text:
+        text = f"{number:.{_DECIMALS}f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 

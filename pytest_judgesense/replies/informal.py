@@ -58,7 +58,7 @@ _ANOTHER: Final = re.compile(
 _RANGE: Final = re.compile(r" - (?=-?\d)")
 # "5 - 1 = 4", of which the value is the first number.
 _CALCULATED: Final = re.compile(
-    r" ?[-+*/x×÷] ?[-+*/x×÷\d. ()]{1,60}= ?(?P<result>[-+]?\d{1,9}(?:\.\d{1,9})?)(?![\w%])"
+    r" ?[-+*/x×÷] ?[-+*/x×÷\d. ()]{1,60}= ?(?P<result>[-+]?\d{1,9}(?:\.\d{1,20})?)(?![\w%])"
 )
 # What a judge puts between a verdict and the one that it means: "NO, sorry, YES", "4 -> 3".
 _CORRECTED: Final = re.compile(

@@ -56,7 +56,7 @@ _UNITS: Final = (
 )
 _NUMBER: Final = re.compile(
     rf"{_OF_NO_NUMBER}(?P<dash>- )?{_OF_NO_NUMBER}"
-    r"(?P<shown>(?P<n>[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?)"
+    r"(?P<shown>(?P<n>[-+]?[0-9]{1,9}(?:\.[0-9]{1,20})?)"
     r"(?:[\])*]{0,3}(?: ?/ ?| out of )(?P<of>[0-9]{1,9})(?:\.0)?)?)"
     rf"(?P<percent> ?%)?(?: ?(?:{_UNITS}))?[^\w%+?-]*"
 )

@@ -24,6 +24,10 @@ UNIT, TEN, HUNDRED = space_of(0, 1), space_of(0, 10), space_of(0, 100)
     [
         (UNIT, "0.73", "0.73"),
         (UNIT, "Score: 0.730", "0.73"),
+        # As Python and JSON print them: 12 decimals are kept.
+        (UNIT, "0.3333333333333333", "0.333333333333"),
+        (UNIT, '{"score": 0.06666666666666667}', "0.066666666667"),
+        (UNIT, "Score: 0.06666666666666667", "0.066666666667"),
         (UNIT, '{"score": 0.73, "confidence": 0.9}', "0.73"),
         (UNIT, '{"score": 1e-05}', "0.00001"),
         (UNIT, "**Score:** .9", "0.9"),
@@ -86,6 +90,9 @@ def test_a_number_that_may_go_on_is_cut_off() -> None:
         (0.73, Verdict("0.73")),
         (0.1 + 0.2, Verdict("0.3")),
         (1e-05, Verdict("0.00001")),
+        (2 / 30, Verdict("0.066666666667")),
+        (1e-08 / 3, Verdict("0.000000003333")),
+        (1e-20, Verdict("0")),
         (1, Verdict("1")),
         (float("nan"), Unparsed("no verdict")),
         (True, Unparsed("no verdict")),

@@ -449,8 +449,7 @@ def _of_contents(
         raise UsageError(
             f"the possible answers of {options.function} are not known",
             found=f"{len(answers)} labels in column {label}" if label else "no column with labels",
-            expected=f"2 to {_MOST_LABELS} labels; a longer scale is cut into such steps, in the "
-            "column and in what the function returns",
+            expected=f"a column of 2 to {_MOST_LABELS} labels or grades, or of numbers",
             remedy=f"name them: {command_of(options)} --labels YES,NO; or --map label=COLUMN",
         )
     if kind == "grades" and not is_whole(answers):

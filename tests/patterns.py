@@ -188,6 +188,10 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
     ("judges.trust", "provider.hosts"): [
         re.compile(provider.hosts) for provider in BUILT_IN.values() if provider.hosts
     ],
+    # The names of the replay in the workflow that a nightly one is made of.
+    ("questions.init.workflows", "'|'.join((f'\\\\b{word}\\\\b' for word in words))"): [
+        re.compile(r"\bjudges\b|\breplay\b")
+    ],
     # A signature with the name of a family of models.
     ("instruments.probe.simulated", "pattern"): [
         re.compile(r"Answered\ by\ [^\n]{1,60}?,\ an\ AI\ model\.")

@@ -1,5 +1,7 @@
 """Bodies as clients deliver them, converted for a cassette: bytes without content encoding.
 
+And what stands at a path within what they hold.
+
 A response body may be compressed (``Content-Encoding``, several in the order of their application):
 gzip, deflate, br and zstd, the last two if a library for them is installed. What is decoded is what
 common clients read: a stream that is cut off up to its end, all members of gzip, no bytes behind
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -316,3 +318,17 @@ _ENCODERS: Final[Mapping[str, Callable[[bytes], bytes | None]]] = {
 
 def _encoded_by(library: Any, data: bytes) -> bytes | None:
     return None if library is None else bytes(library.compress(data))
+
+
+def at_path(value: Any, path: Sequence[str]) -> list[Any]:
+    """What stands at a path of keys and places; none of the thoughts that an API sends along."""
+    if not path:
+        return [value]
+    key, *rest = path
+    if key == "*":
+        parts = value if isinstance(value, list) else []
+        shown = (part for part in parts if isinstance(part, dict) and not part.get("thought"))
+        return [text for part in shown for text in at_path(part, rest)]
+    if key.isdigit():
+        return at_path(value[int(key)], rest) if isinstance(value, list) and value else []
+    return at_path(value[key], rest) if isinstance(value, dict) and key in value else []

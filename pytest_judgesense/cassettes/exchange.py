@@ -51,7 +51,6 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 from pydantic import Field, PlainValidator, StrictInt, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
-from pytest_judgesense.cassettes.listing import ATTRIBUTES, MERGING
 from pytest_judgesense.errors import BrokenCassette, shortened
 from pytest_judgesense.files.limits import json_value, limits
 
@@ -631,6 +630,9 @@ def broken(path: Path, number: int, line: bytes, error: Exception) -> BrokenCass
         "with --judge-mode record"
     )
     if line.startswith(_OF_A_CONFLICT):
+        # Where git has left a conflict, and nowhere else.
+        from pytest_judgesense.cassettes.listing import ATTRIBUTES, MERGING
+
         fault = "git has left a conflict here: two branches have recorded"
         expected = "a recording in which every trial stands once"
         remedy = (

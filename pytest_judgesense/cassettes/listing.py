@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from pytest_judgesense.cassettes.bodies import at_path
 from pytest_judgesense.errors import BrokenCassette, CassetteError
 from pytest_judgesense.files.limits import json_value, limits, numbered_lines
 from pytest_judgesense.files.opening import open_bytes
@@ -349,20 +350,6 @@ def objects_in(body: Any) -> Iterator[Mapping[str, Any]]:
                     yield json_value(text)
                 except ValueError:
                     continue
-
-
-def at_path(value: Any, path: Sequence[str]) -> list[Any]:
-    """What stands at a path of keys and places; none of the thoughts that an API sends along."""
-    if not path:
-        return [value]
-    key, *rest = path
-    if key == "*":
-        parts = value if isinstance(value, list) else []
-        shown = (part for part in parts if isinstance(part, dict) and not part.get("thought"))
-        return [text for part in shown for text in at_path(part, rest)]
-    if key.isdigit():
-        return at_path(value[int(key)], rest) if isinstance(value, list) and value else []
-    return at_path(value[key], rest) if isinstance(value, dict) and key in value else []
 
 
 # --- words ----------------------------------------------------------------------------------------

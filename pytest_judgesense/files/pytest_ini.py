@@ -50,6 +50,11 @@ def ini_options(path: Path, text: str, section: str) -> dict[str, Any] | None:
         text: what it holds.
         section: as `INI_FILES` has it.
     """
+    return _read_options(path, text, section)[0]
+
+
+def _read_options(path: Path, text: str, section: str) -> tuple[dict[str, Any] | None, bool]:
+    """The options of a section, if it is there, and whether the file could be read."""
     import iniconfig
 
     try:
@@ -58,12 +63,12 @@ def ini_options(path: Path, text: str, section: str) -> dict[str, Any] | None:
             for key in section.split("."):
                 table = table.get(key)
                 if table is None:
-                    return None
-            return dict(table)
+                    return None, True
+            return dict(table), True
         ini = iniconfig.IniConfig(path, text[:_MOST_INI])
-        return dict(ini[section].items()) if section in ini else None
+        return (dict(ini[section].items()) if section in ini else None), True
     except (ValueError, TypeError, iniconfig.ParseError, AttributeError):
-        return None  # reported by the code that needs the file
+        return None, False  # reported by the code that needs the file
 
 
 def root_of(start: Path) -> Path:
@@ -112,6 +117,8 @@ def _ini_files(start: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
                 text = read_text(path) if path.is_file() else None
             except (OSError, ValueError):
                 continue  # reported by the code that needs the file
-            options = None if text is None else ini_options(path, text, section)
-            if options or (text is not None and name.startswith(_OWN)):
+            if text is None:
+                continue
+            options, is_readable = _read_options(path, text, section)
+            if options or (is_readable and name.startswith(_OWN)):
                 yield path, options or {}

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pytest_judgesense.cassettes.bodies import at_path
 from pytest_judgesense.cassettes.exchange import CALL, Exchange, as_bytes
-from pytest_judgesense.cassettes.listing import at_path
 from pytest_judgesense.files.limits import json_value
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.trial import MOST, Usage

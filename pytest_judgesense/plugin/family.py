@@ -38,11 +38,6 @@ from pytest_judgesense.measurement import Measurement
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin.collected import Collected
 from pytest_judgesense.plugin.declared_check import DeclaredCheck, checks_of
-from pytest_judgesense.plugin.known_failures import (
-    comparison_of,
-    comparisons_of_known,
-    proposal_of,
-)
 from pytest_judgesense.plugin.progress import Progress
 from pytest_judgesense.plugin.revision_rules import (
     SessionRules,
@@ -405,6 +400,8 @@ class Family:
         """
         if self._settings.revision is None and self._settings.baseline is None:
             return "", ""
+        from pytest_judgesense.plugin.known_failures import comparison_of, comparisons_of_known
+
         compared = comparison_of(member, self.members)
         if compared is None:
             return "", f"not compared: {member.check.measure} never is with earlier sessions"
@@ -440,6 +437,8 @@ class Family:
         ``test``: the id of the test that declares the check; empty for its suite file.
         """
         if self._settings.mode == "record":
+            from pytest_judgesense.plugin.known_failures import proposal_of
+
             proposal = proposal_of(member, decision.explanation.outcome, test)
             self._collected.proposals += [proposal] if proposal else []
 

@@ -213,12 +213,6 @@ def test_a_measure_that_the_suite_does_not_have_is_inconclusive() -> None:
     found = outcome(agreeing(40, 40), "dark_current_ceiling", 0.1)
     assert found.outcome == "inconclusive"
     assert found.findings[0].reason == "suite s does not measure dark_current"
-    # Where the measure says what it needs, the line of the suite that brings it is named.
-    found = outcome(agreeing(40, 40), "corrected_rate_floor", 0.5)
-    assert found.findings[0].reason == (
-        "suite s does not measure corrected_rate: corrected_rate needs labels of people: "
-        'columns = { people = ["..."] } under [stimuli]'
-    )
 
 
 def test_a_condition_that_was_not_run_is_inconclusive_and_the_others_are_listed() -> None:

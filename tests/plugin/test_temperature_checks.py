@@ -27,6 +27,7 @@ TABLES = {
     "temperature_errors",
     "temperature_replies",
     "excluded",
+    "people_confusion",
 }
 
 

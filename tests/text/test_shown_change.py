@@ -216,6 +216,7 @@ def test_no_verdict_on_any_measure_stands_beside_bounds_that_contradict_it(suite
 def verdicts_held(then: Side, now: Side, measure: Measure) -> Iterator[str]:
     comparison = compare(then, now, measure)
     (adjusted,) = adjust([("judge", comparison)])
+    comparison, adjusted = comparison.deciding(measure.margin, adjusted)
     verdict, ends = comparison.verdict(measure.margin, adjusted), comparison.interval(adjusted)
     if ends is not None and not comparison.blocked:
         low, high = sorted(comparison.sign * end for end in ends)

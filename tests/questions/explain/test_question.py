@@ -34,12 +34,6 @@ def test_what_nobody_knows_is_an_error_here_too() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        (
-            "recall",
-            'recall needs labels: columns = { label = "..." } or people = ["..."] under [stimuli]',
-        ),
-        ("recall_floor[0.8]", 'recall needs labels: columns = { label = "..." }'),
-        ("corrected_rate", 'corrected_rate needs labels of people: columns = { people = ["..."] }'),
         ("agreement", 'agreement needs labels: columns = { label = "..." } under [stimuli]'),
         ("side_bias", "side_bias needs pairs: pairwise = true under [space]"),
     ],

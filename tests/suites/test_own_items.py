@@ -200,7 +200,7 @@ def test_what_is_missing_or_repeated_is_named(load: Load, file: str, text: str, 
         ("own.csv", "task,task,b\nQ,x,y\n", r"own\.csv:1 names a column twice"),
         ("own.csv", 'task,a,b\nQ,x,"y\n', r"own\.csv:2 is not CSV"),
         ("own.csv", "task,a,b\n", "holds no items"),
-        ("own.json", '{"task": "Q"}', "holds no items"),
+        ("own.json", '{"task": "Q"}', "holds no rows"),
         ("own.json", "[1,", "is not JSON"),
     ],
 )

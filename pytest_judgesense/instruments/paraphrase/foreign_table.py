@@ -25,17 +25,11 @@ from pytest_judgesense.files.candidate_texts import (
     difference,
     naming_of_texts,
 )
-from pytest_judgesense.files.foreign_results import (
-    Imported,
-    Row,
-    field_of,
-    left_out,
-    read_rows,
-    slug,
-    without_common_value,
-)
+from pytest_judgesense.files.foreign_results import Imported, left_out, slug, without_common_value
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import candidates_among, column_of
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,

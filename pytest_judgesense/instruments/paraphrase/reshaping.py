@@ -23,7 +23,8 @@ from typing import Any, Final
 
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
 from pytest_judgesense.files.candidate_texts import CONTENT, SLOT, OpenNaming, naming_asked_for
-from pytest_judgesense.files.foreign_results import Row, field_of, read_rows
+from pytest_judgesense.files.rows import Row, field_of
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment, Verdict, as_whole

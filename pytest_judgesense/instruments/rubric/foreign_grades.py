@@ -16,17 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed
-from pytest_judgesense.files.foreign_results import (
-    Imported,
-    Row,
-    columns_named,
-    field_of,
-    left_out,
-    read_rows,
-    slug,
-)
+from pytest_judgesense.files.foreign_results import Imported, columns_named, left_out, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import column_of
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
@@ -124,15 +118,16 @@ def read_grades(
         UsageError: a column or a criterion is not there, or the scale is not known.
         LogError: a cell is no grade, or a row appears twice.
     """
-    rows = list(read_rows(path))
+    table = read_rows(path)
+    rows = table.rows
     if not rows:
         raise LogError(f"{path} holds no rows", expected="at least one")
-    names = dict.fromkeys(str(column) for row in rows for column in row.value)
+    names = dict.fromkeys(table.columns)
     _refuse_options(grades, people, mapping, labels)
     words = RenamedWords(values or {})
     columns = _GradeColumns(
-        {criterion: columns_named(column, names)[0] for criterion, column in grades.items()},
-        {criterion: columns_named(column, names) for criterion, column in people.items()},
+        {criterion: columns_named(column, table)[0] for criterion, column in grades.items()},
+        {criterion: columns_named(column, table) for criterion, column in people.items()},
         words,
     )
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -120,6 +120,22 @@ def field_of(value: Any, name: str) -> Any:
         more, _, rest = rest.partition(".")
         first = f"{first}.{more}"
     return ...
+
+
+def without_fields(row: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """A row without the fields of these ``names``; of ``a.b`` the object a stays without b.
+
+    What is no object, such as a list of which a member is named, is left out whole.
+    """
+    rest = {name: value for name, value in row.items() if name not in names}
+    for name in names:
+        first, dot, inner = name.partition(".")
+        if name in row or not dot or first not in rest:
+            continue
+        value = rest.pop(first)
+        if isinstance(value, Mapping):
+            rest[first] = without_fields(value, [inner])
+    return rest
 
 
 def _part_of(value: Any, name: str) -> Any:
@@ -285,12 +301,19 @@ def line_value(line: str) -> Any:
         value = from_json(line)
     except ValueError:
         return document_of(line)
-    if line.count("[") + line.count("{") > DEEPEST or (
-        # As many keys as there may be: then none stands there twice.
-        isinstance(value, dict) and line.count('":') != len(value)
-    ):
-        return document_of(line)
-    return value
+    # As many keys as there may be at most: then none stands there twice.
+    is_plain = line.count("[") + line.count("{") <= DEEPEST and line.count('":') == _keys(value)
+    return value if is_plain else document_of(line)
+
+
+def _keys(value: Any) -> int:
+    """How many keys the objects of a value have, which is nested no deeper than it may be."""
+    if isinstance(value, dict):
+        inner: Iterable[Any] = value.values()
+        count = len(value)
+    else:
+        inner, count = value if isinstance(value, list) else (), 0
+    return count + sum(_keys(part) for part in inner if isinstance(part, dict | list))
 
 
 def document_of(text: str) -> Any:

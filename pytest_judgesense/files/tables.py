@@ -73,6 +73,8 @@ _ENCODINGS: Final = {
     codecs.BOM_UTF16_BE: "utf-16",
     codecs.BOM_UTF8: "utf-8-sig",
 }
+# What an object may say of all rows below one of its keys.
+_SHARED: Final = ("judge", "suite")
 _SHOWN: Final = 80
 
 
@@ -86,6 +88,7 @@ class RowTable:
         form: `CSV`, `JSON`, `JSON_LINES`, `XLSX` or `PARQUET`.
         text: what the rows were read of; of a workbook or of Parquet a digest of the file.
         is_plain_text: whether the file is a text in UTF-8, not packed.
+        separator: between the cells of a line, in CSV and its kin.
         how: everything that was done to read it, in a phrase: encoding, packing, separator.
         notes: what a reader has to know, in sentences: which list of rows was taken, and which
             were passed over; a name that says something else than the file.
@@ -96,6 +99,7 @@ class RowTable:
     form: str
     text: str = ""
     is_plain_text: bool = False
+    separator: str = ""
     how: str = ""
     notes: tuple[str, ...] = ()
 
@@ -368,7 +372,8 @@ def _of_delimited(text: str, path: Path, name: str) -> RowTable:
     )
     usual = separator in (",", "\t")
     how = "" if usual else f"separated by {SEPARATOR_WORDS[separator]}"
-    return RowTable(rows, tuple(rows[0].value) if rows else (), CSV, how=how)
+    columns = tuple(rows[0].value) if rows else ()
+    return RowTable(rows, columns, CSV, separator=separator, how=how)
 
 
 def _of_lines(text: str, path: Path) -> RowTable:
@@ -451,7 +456,7 @@ def _is_whole(text: str) -> bool:
 
 def _of_document(text: str, path: Path, part: str = "", *, may_be_row: bool = False) -> RowTable:
     """The rows of one JSON value: a list, or what stands below a key of an object."""
-    value = _document(text, path)
+    document = value = _document(text, path)
     notes: tuple[str, ...] = ()
     if part:
         value = field_of(value, part)
@@ -467,12 +472,31 @@ def _of_document(text: str, path: Path, part: str = "", *, may_be_row: bool = Fa
             names = value if isinstance(value, dict) else ()
             chosen, others = chosen_rows(lists, path, names)
             notes = _taken(path, chosen, others, "list")
+    shared = _of_all(document, chosen.key)
+    if added := [name for name in shared if all(name not in row for row in chosen.rows)]:
+        stated = ", ".join(f"{name} {shared[name]!r}" for name in added)
+        notes = (*notes, f"{path} states beside its rows what is of all of them: {stated}")
     rows = []
     for number, row in enumerate(chosen.rows, start=1):
         if not isinstance(row, dict):
             raise _no_object(f"{path}, record {number}", row)
-        rows.append(Row(f"{path}, record {number}", row, number))
+        whole = {**row, **{name: shared[name] for name in added}} if added else row
+        rows.append(Row(f"{path}, record {number}", whole, number))
     return replace(_with_columns(rows, JSON, str(path)), notes=notes)
+
+
+def _of_all(document: Any, key: str) -> dict[str, str]:
+    """What an object says of all rows below one of its keys: who judged them, and of which suite.
+
+    The object that is nearest to the rows decides.
+    """
+    shared: dict[str, str] = {}
+    for name in key.split(".") if key else ():
+        if not isinstance(document, dict):
+            break
+        shared |= {field: text for field in _SHARED if isinstance(text := document.get(field), str)}
+        document = document.get(name)
+    return shared
 
 
 def _document(text: str, path: Path) -> Any:

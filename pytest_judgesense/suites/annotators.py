@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import SuiteError, listed
-from pytest_judgesense.files.rows import field_of
+from pytest_judgesense.files.rows import field_of, without_fields
 from pytest_judgesense.suites.from_lines import pair_meanings
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import PersonLabel
@@ -29,7 +29,6 @@ from pytest_judgesense.suites.schema import PEOPLE, STRATUM, SuiteForm
 from pytest_judgesense.suites.stimuli import (
     Misfit,
     Stimuli,
-    holders,
     row_label,
     stated_id,
     text_of,
@@ -68,10 +67,10 @@ def without_labels(stimuli: Stimuli) -> tuple[Stimuli, dict[int, LabelledLine]]:
     labelled: dict[int, LabelledLine] = {}
     for number, row in stimuli.lines:
         if isinstance(row, dict):
-            hidden = {*holders(out, row), *([PEOPLE] if _has_people(row) else ())}
+            hidden = {*out, PEOPLE} if _has_people(row) else out
             stratum = text_of(field_of(row, of_stratum)) or "" if by_strata else ""
             labelled[number] = LabelledLine(_written(stimuli, row), stratum)
-            lines.append((number, {name: row[name] for name in row if name not in hidden}))
+            lines.append((number, without_fields(row, hidden)))
             if by_strata and not stratum:
                 raise SuiteError(
                     f"{stimuli.place(number)} has no stratum",

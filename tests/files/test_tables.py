@@ -183,7 +183,7 @@ def test_streams_that_stand_one_behind_another_are_one_file() -> None:
         (
             {"judge": "j", "skipped": [{"id": "x9", "reason": "no JSON in the reply"}],
              "results": [{"id": "x1", "verdict": "YES"}]},
-            [{"id": "x1", "verdict": "YES"}],
+            [{"id": "x1", "verdict": "YES", "judge": "j"}],
             "of t.json 1 row are read: the list 'results'; passed over: skipped (1 row)",
         ),
         # The longer list is not the one with verdicts.

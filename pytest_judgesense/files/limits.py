@@ -58,7 +58,7 @@ class Limits:
     file_bytes: int = 2**30
     trials: int = 1_000_000
     columns: int = 16_384
-    cells: int = 50_000_000
+    cells: int = 20_000_000
 
 
 def limits() -> Limits:

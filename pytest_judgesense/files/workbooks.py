@@ -132,13 +132,20 @@ def sheet_of_parquet(data: bytes, path: Path) -> Sheet:
 
 
 def _rows_of_batches(file: Any, path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file, as long as it has no more bytes than may be, each text counted anew."""
     size = 0
     for batch in file.iter_batches(batch_size=_AT_ONCE):
-        size += batch.nbytes
+        size += sum(map(_size, batch.columns))
         if size > limits().file_bytes:
             raise beyond(LogError, f"{path} holds too much", "file_bytes", "more, unpacked")
         for row in batch.to_pylist():
             yield {name: _plain(value) for name, value in row.items()}
+
+
+def _size(column: Any) -> int:
+    """The bytes of a column; of a text that stands once, and is named by many rows, in each."""
+    column = column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
+    return int(column.nbytes)
 
 
 def _plain(value: Any) -> Any:

@@ -426,7 +426,7 @@ def test_workbooks_and_parquet_have_the_same_bounds(monkeypatch: pytest.MonkeyPa
         sheet.append(["x" * 1000, "y"])
     workbook, columnar = io.BytesIO(), io.BytesIO()
     book.save(workbook)
-    # A text of which a dictionary holds one, and every row a number.
+    # A text of which a dictionary holds one, and every row a number: 20 MB in all.
     column = pa.array(["x" * 1000] * 10_000).dictionary_encode()
     parquet.write_table(pa.table({"a": column, "b": column}), columnar)
     assert len(columnar.getvalue()) < 10_000

@@ -98,7 +98,7 @@ def start_from_function(options: FunctionOptions, install: str | None = None) ->
     place = Path("suites", suite)
     from_function.refuse_faults(connection, items, suite, target)
     yield f"understood: {called} on {len(items.rows)} items of {items.file}: {connection.kind}"
-    yield from (f"            {line}" for line in connection.recognised())
+    yield from (f"            {line}" for line in (*items.table.notes, *connection.recognised()))
     yield declare(folder / "pyproject.toml", name, _table_of_function(name, target, connection))
     file, files = _file_of_items(items, folder, place)
     files[f"{suite}.suite.toml"] = connection.suite_text(suite, file, target)

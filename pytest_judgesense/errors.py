@@ -164,6 +164,16 @@ class JudgesenseError(Exception):
         except faults as error:
             raise cls(what, found=str(error), expected=expected, remedy=remedy) from error
 
+    @classmethod
+    @contextmanager
+    def restating(cls, *kinds: type[JudgesenseError]) -> Iterator[None]:
+        """Raise errors of these ``kinds`` as this one, in the same words."""
+        try:
+            yield
+        except kinds as error:
+            texts = {name: getattr(error, name) for name in ("found", "expected", "remedy")}
+            raise cls(error.what, **texts) from error
+
 
 class UsageError(JudgesenseError):
     """The command line, a marker, a check or a judge's table is wrong."""

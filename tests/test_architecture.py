@@ -86,6 +86,9 @@ DOORS = {
     "iniconfig": ("files.pytest_ini",),
     # Optional, for tasks of a cluster.
     "ray": ("questions.record.question",),
+    # Optional, for tables of spreadsheets and of data frames.
+    "openpyxl": ("files.workbooks",),
+    "pyarrow": ("files.workbooks",),
     # Optional, for shells.
     "argcomplete": ("commands.main",),
     # Optional, for analyses that decide nothing.
@@ -108,7 +111,7 @@ DOORS = {
     ),
     # Its parser of JSON, where time is spent on it.
     "pydantic_core": (
-        "suites.stimuli",
+        "files.rows",
         "cassettes.exchange",
         "judges.providers.formats",
         "instruments.debate.replies",

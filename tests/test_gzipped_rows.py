@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.files.foreign_results import read_rows
+from pytest_judgesense.files.tables import read_rows
 
 
 @pytest.mark.parametrize("size", [100, 101])

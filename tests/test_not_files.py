@@ -14,8 +14,8 @@ from pytest_judgesense import errors
 from pytest_judgesense.cassettes.batch_files import read_batch_results
 from pytest_judgesense.cassettes.storage import Journal, read_exchanges
 from pytest_judgesense.earlier.baseline import read_measured
-from pytest_judgesense.files.foreign_results import read_rows
 from pytest_judgesense.files.opening import NotARegularFile, open_bytes, read_bytes, read_text
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.resolving import declared_judges

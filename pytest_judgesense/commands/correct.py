@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FILE,
     MANY,
     add_cassettes,
+    assignment,
     number,
     place_of,
     seed,
@@ -29,8 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibration", metavar="SHEET", type=Path, help=help_text)
     help_text = "the suite that calibrated it, where the datasheet has several"
     parser.add_argument("--calibration-suite", metavar="NAME", help=help_text)
-    help_text = "labels of people for some of these verdicts: a CSV file with columns item, label"
+    help_text = "labels of people for some of these verdicts: a table with columns item, label"
     parser.add_argument("--labels", help=help_text, **FILE)
+    help_text = "the column of the item, label, person or drawn, where it is called otherwise; may "
+    help_text += "be repeated"
+    pair: dict[str, Any] = {**MANY, "type": assignment}
+    parser.add_argument("--map", help=help_text, metavar="FIELD=COLUMN", **pair)
     help_text = "how these were drawn, where the file does not say it"
     parser.add_argument("--drawn", choices=["random", "stratified"], help=help_text)
     help_text = f"state that these are as calibrated, where it is not recorded: {','.join(PARTS)}"
@@ -64,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
         judges=tuple(options.judge_name),
         seed=options.judge_seed,
         place=place_of(options),
+        columns=tuple(options.map),
     ).answer()
     show(answer.lines())
     if options.output is not None:

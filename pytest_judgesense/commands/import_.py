@@ -37,7 +37,9 @@ _MOST_STEPS: Final = 100
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("kind", metavar="KIND", help=", ".join(BUILT_IN.importers))
-    parser.add_argument("path", type=Path, metavar="PATH", help="file or folder of the results")
+    text = "file or folder of the results; of tables several, whose names are in a column file; "
+    text += "FILE#PART for a key in JSON, a sheet or a file of an archive"
+    parser.add_argument("path", type=Path, nargs="+", metavar="PATH", help=text)
     parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
     either = parser.add_mutually_exclusive_group()
     forms = _forms_of_arguments()
@@ -63,8 +65,8 @@ def _forms_of_arguments() -> Mapping[str, Mapping[str, Any]]:
         "grades": graded | {"metavar": "CRITERION=COLUMN,..."},
         "people": graded | {"metavar": "CRITERION=COLUMN+...,..."},
         "pass_mark": {"metavar": "GRADE"},
-        "lists": {**MANY, "type": assignment, "metavar": "COLUMN=NAME,..."},
-        "join": {"type": _file_and_column, "metavar": "FILE=COLUMN"},
+        "lists": {**MANY, "type": _list_and_places, "metavar": "COLUMN=NAME,..."},
+        "join": {**MANY, "type": _file_and_column, "metavar": "FILE=COLUMN"},
         "replicate": {"type": number("replicate", int, MOST, least=1), "metavar": "N"},
         "judge": name,
         "suite": name,
@@ -85,6 +87,11 @@ def _labels(text: str) -> tuple[str, ...]:
     return labels
 
 
+def _list_and_places(text: str) -> tuple[str, str]:
+    """``COLUMN=NAME,...``, or a pattern of columns, which may go without a name."""
+    return (text, "") if "{" in text and "=" not in text else assignment(text)
+
+
 def _file_and_column(text: str) -> tuple[Path, str]:
     """``FILE=COLUMN``; a file may have ``=`` in its name."""
     file, _, column = text.rpartition("=")
@@ -101,9 +108,11 @@ def _translation(text: str) -> tuple[str, str]:
 
 def run(options: argparse.Namespace) -> Iterator[str]:
     """Turn foreign files into a judgment log or a suite."""
-    how = ImportOptions(
-        **{field.name: _frozen(getattr(options, field.name)) for field in fields(ImportOptions)}
-    )
+    path, *more = options.path
+    given = {
+        field.name: _frozen(getattr(options, field.name, ())) for field in fields(ImportOptions)
+    }
+    how = ImportOptions(**given | {"path": path, "more": tuple(more)})
     answer = ImportQuestion(options.kind, how, options.output, place_of(options)).answer()
     for path, text in answer.files.items():
         write_text(path, text)

@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     function = parser.add_argument_group("your own function and items")
     text = "the function that judges, such as myapp.judges:judge"
     function.add_argument("--callable", dest="function", metavar="MODULE:FUNCTION", help=text)
-    function.add_argument("--items", help="its items: .csv, .tsv, .json or .jsonl", **FILE)
+    function.add_argument(
+        "--items", help="its items: CSV, JSON, JSON Lines, XLSX or Parquet", **FILE
+    )
     text = "what it returns: the better of two, a label, a grade (a whole number of up to twelve), "
     text += (
         "a score, or grades by criterion (default: inferred from its parameters, the labels and "
@@ -49,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed: dict[str, Any] = {"action": "extend", "default": [], "type": by_criterion}
     listed["metavar"] = "CRITERION=COLUMN+...,..."
     function.add_argument("--grades", help=text, **listed)
-    text = "the column of a parameter; also label=, id=, cluster= and category=, or output= and "
-    text += "system= with --grades; may be repeated"
+    text = "the column of a parameter, a.b for field b of objects in column a; also label=, id=, "
+    text += "cluster= and category=, or output= and system= with --grades; may be repeated"
     pair: dict[str, Any] = {**MANY, "type": assignment}
     function.add_argument("--map", metavar="PARAMETER=COLUMN", help=text, **pair)
     text = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"

@@ -15,6 +15,7 @@ class ImportOptions:
 
     Attributes:
         path: the file, or a folder of them.
+        more: more files, whose rows follow those of the first.
         map: by the field of a judgment the column that holds it.
         value: by a word of the file what it means here; an empty text: nothing.
         names: by a field whether it names a ``slot`` or a ``content``.
@@ -22,8 +23,9 @@ class ImportOptions:
         grades: by criterion the column of the judge's grades.
         people: by criterion the columns of people's grades.
         pass_mark: the grade from which an output passes.
-        lists: by a column that holds lists the names of their places.
-        join: a file with more columns, and the column of both that tells them.
+        lists: by a column that holds lists the names of their places; or by a pattern of columns
+            what their values are called.
+        join: files with more columns, in order, and the column of both that tells them.
         replicate: of all rows.
         judge: of all rows.
         suite: of all rows.
@@ -49,7 +51,7 @@ class ImportOptions:
     people: Assignments = ()
     pass_mark: str | None = None
     lists: Assignments = ()
-    join: tuple[Path, str] | None = None
+    join: tuple[tuple[Path, str], ...] = ()
     replicate: int | None = None
     judge: str | None = None
     suite: str | None = None
@@ -64,3 +66,4 @@ class ImportOptions:
     pairs: Path | None = None
     leave_out: tuple[str, ...] = ()
     validation: tuple[Path, ...] = ()
+    more: tuple[Path, ...] = ()

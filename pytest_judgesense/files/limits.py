@@ -11,7 +11,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import IO, Any, AnyStr, Final
@@ -50,11 +50,15 @@ class Limits:
             shared texts are expanded.
         file_bytes: size of a file that is read whole, and of all bodies of a cassette.
         trials: number of trials of a suite, and of its items.
+        columns: number of columns of a table.
+        cells: number of cells of a table: its rows times its columns.
     """
 
     line_bytes: int = 64 * 2**20
     file_bytes: int = 2**30
     trials: int = 1_000_000
+    columns: int = 16_384
+    cells: int = 20_000_000
 
 
 def limits() -> Limits:
@@ -113,15 +117,17 @@ def numbered_lines(
         yield number, line
 
 
-def json_value(text: str | bytes) -> Any:
-    """The value of ``text`` as JSON.
+def json_value(
+    text: str | bytes, object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> Any:
+    """The value of ``text`` as JSON; the hook makes an object of its pairs, as for `json.loads`.
 
     Raises:
         ValueError: it is not JSON, or nested deeper than `DEEPEST`, which would make recursive code
             fail.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=object_pairs_hook)
     except RecursionError as error:
         raise _too_deep() from error
     if isinstance(text, str):

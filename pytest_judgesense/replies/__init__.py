@@ -31,7 +31,7 @@ from typing import Final
 
 from pytest_judgesense.replies.formal import formal, from_last_object
 from pytest_judgesense.replies.spellings import Labels, ParseOutcome, labels_of
-from pytest_judgesense.replies.statements import Weight, decision
+from pytest_judgesense.replies.statements import Weight, beside_closing_form, decision
 from pytest_judgesense.replies.text import (
     UNREADABLE,
     both_ends,
@@ -124,7 +124,9 @@ def _stated(words: str, labels: Labels, *, truncated: bool) -> ParseOutcome | No
 
     statements, rest = formal(words, labels, read)
     if not truncated:
-        return decision([*statements, *informal(rest, labels)])
+        prose = [*informal(rest, labels)]
+        counted = beside_closing_form(prose, rest) if labels.numbers else prose
+        return decision([*statements, *counted])
     if rest[-1:] not in ".!?" and (":" not in rest or rest.count(" ") > _FEW_WORDS):
         # The sentence that was cut may have gone on "is worse".
         rest = rest[: 1 + max(rest.rfind(end) for end in ("\n", ". ", "! ", "? "))]

@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 from pytest_judgesense.replies.spellings import ParseOutcome, agreed
+from pytest_judgesense.replies.text import UNREADABLE
 
 # Words that a verdict stands under, or after.
 VERDICTS: Final = (
@@ -39,6 +40,17 @@ def announces_final(text: str) -> bool:
     return _ANNOUNCES_FINAL.search(text[-_LONGEST_ANNOUNCEMENT:]) is not None
 
 
+# A line that begins with what a number in it is: "Rating: 2", "**Final score** = 4"; and one of a
+# number alone.
+_NO_WORD: Final = rf"[^\w\n{UNREADABLE}]"
+_LABELLED: Final = re.compile(
+    rf"{_NO_WORD}{{0,8}}(?:\w{{1,20}} ){{0,3}}(?:{VERDICTS}){_NO_WORD}{{0,4}}[:=]", re.IGNORECASE
+)
+_NUMBER_ALONE: Final = re.compile(rf"{_NO_WORD}{{0,8}}\d[\d./]{{0,8}}{_NO_WORD}{{0,8}}(?=\n|\Z)")
+# What may stand behind the form that ends a reply.
+_BEHIND: Final = " \n.!*_`\"')]"
+
+
 class Weight(IntEnum):
     """How surely a statement is meant as the verdict of the whole reply."""
 
@@ -54,6 +66,28 @@ class StatedVerdict(NamedTuple):
     position: int
     weight: Weight
     outcome: ParseOutcome
+
+
+def beside_closing_form(prose: Sequence[StatedVerdict], text: str) -> Sequence[StatedVerdict]:
+    """What counts in prose about numbers, where a form or a labelled line ends the reply.
+
+    "The answer is 0, not 3. Rating: [[2]]": the numbers in the sentences are about what was judged.
+    Labelled lines before the last one count, for they may be other verdicts.
+
+    Args:
+        prose: the statements in a text.
+        text: the text, with `UNREADABLE` in the place of forms.
+    """
+    whole = text.rstrip(_BEHIND)
+    last = whole.rfind("\n") + 1
+    if not whole.endswith(UNREADABLE) and not _LABELLED.match(text, last):
+        return prose
+    begins = (text.rfind("\n", 0, statement.position) + 1 for statement in prose)
+    return [
+        statement
+        for statement, line in zip(prose, begins, strict=True)
+        if line >= last or _LABELLED.match(text, line) or _NUMBER_ALONE.match(text, line)
+    ]
 
 
 def decision(statements: Sequence[StatedVerdict]) -> ParseOutcome | None:

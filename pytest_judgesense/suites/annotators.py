@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import SuiteError, listed
+from pytest_judgesense.files.rows import field_of, without_fields
 from pytest_judgesense.suites.from_lines import pair_meanings
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.people import PersonLabel
@@ -28,7 +29,6 @@ from pytest_judgesense.suites.schema import PEOPLE, STRATUM, SuiteForm
 from pytest_judgesense.suites.stimuli import (
     Misfit,
     Stimuli,
-    place_of,
     row_label,
     stated_id,
     text_of,
@@ -68,19 +68,25 @@ def without_labels(stimuli: Stimuli) -> tuple[Stimuli, dict[int, LabelledLine]]:
     for number, row in stimuli.lines:
         if isinstance(row, dict):
             hidden = {*out, PEOPLE} if _has_people(row) else out
-            stratum = text_of(row.get(of_stratum)) or "" if by_strata else ""
+            stratum = text_of(field_of(row, of_stratum)) or "" if by_strata else ""
             labelled[number] = LabelledLine(_written(stimuli, row), stratum)
-            lines.append((number, {name: row[name] for name in row if name not in hidden}))
+            lines.append((number, without_fields(row, hidden)))
             if by_strata and not stratum:
                 raise SuiteError(
-                    f"{place_of(stimuli.file, number)} has no stratum",
-                    found=f"{of_stratum} = {row.get(of_stratum)!r}",
+                    f"{stimuli.place(number)} has no stratum",
+                    found=f"{of_stratum} = {_cell(row, of_stratum)!r}",
                     expected='that of every line, labelled or not, for labelled = "stratified"',
                     remedy=f'add it, or name its column: columns = {{ {STRATUM} = "..." }}',
                 )
         else:
             lines.append((number, row))
     return replace(stimuli, lines=lines), labelled
+
+
+def _cell(row: Mapping[str, Any], column: str) -> Any:
+    """The value of a row in a column; ``None`` if it has none."""
+    value = field_of(row, column)
+    return None if value is ... else value
 
 
 def _has_people(row: Any) -> bool:
@@ -92,7 +98,7 @@ def _written(stimuli: Stimuli, row: Mapping[str, Any]) -> Written:
     if columns := stimuli.form.stimuli.people:
         return {
             field.removeprefix(PEOPLE).removeprefix(".") or LABEL: {
-                person: row.get(person) for person in persons
+                person: _cell(row, person) for person in persons
             }
             for field, persons in columns.items()
         }
@@ -125,7 +131,7 @@ def with_labels(
     by_id: dict[str, LabelledLine] = {}
     for place, (number, row) in enumerate(stimuli.lines):
         if number in labelled:
-            stated = stated_id(row.get(stimuli.columns.get("id", "id")))
+            stated = stated_id(_cell(row, stimuli.columns.get("id", "id")))
             name = stated or (by_place[place] if by_place else f"{stimuli.word} {number}")
             by_id[name] = labelled[number]
     return labelled_items(items, stimuli, by_id)
@@ -304,7 +310,12 @@ def refuse_columns_of_people(path: Path, stimuli: Stimuli) -> None:
         refuse_spellings(stimuli.form.name, columns)
     persons = dict.fromkeys(p for of in stimuli.form.stimuli.people.values() for p in of)
     there = dict.fromkeys(n for row in stimuli.rows if isinstance(row, dict) for n in row)
-    if persons and (missing := [person for person in persons if person not in there]):
+    missing = [
+        person
+        for person in persons
+        if person not in there and all(field_of(row, person) is ... for row in stimuli.rows)
+    ]
+    if missing:
         raise SuiteError(
             f"columns of {path} names people that {stimuli.file.name} does not have",
             found=listed(missing),

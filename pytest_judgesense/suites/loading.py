@@ -36,7 +36,7 @@ from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
 from pytest_judgesense.suites.schema import PresetForm, SpaceForm, SuiteForm, is_of_people
 from pytest_judgesense.suites.signatures import fields_taken
 from pytest_judgesense.suites.space import DecisionSpace
-from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines, stimuli_of_text
+from pytest_judgesense.suites.stimuli import Stimuli, not_of_the_form, read_lines, stimuli_of_bytes
 from pytest_judgesense.suites.suite import CheckDeclaration, Kind, Material, Review, Suite, Template
 from pytest_judgesense.trial import grouped
 
@@ -80,19 +80,20 @@ def presets_of(path: Path, kinds: Mapping[str, Kind]) -> tuple[str, ...]:
 
 def stimuli_of(suite: Suite) -> Path:
     """The file of the items that a suite file names."""
-    return suite.path.parent / _read_form(suite.path, {suite.kind: suite.form})[0].stimuli.file
+    form, _, _ = _read_form(suite.path, {suite.kind: suite.form})
+    return suite.path.parent / form.stimuli.file
 
 
-def items_of_text(suite: Suite, raw: str, kinds: Mapping[str, Kind]) -> tuple[Item, ...]:
-    """The items that a suite would have if this text were that of the file of its items.
+def items_of_bytes(suite: Suite, data: bytes, kinds: Mapping[str, Kind]) -> tuple[Item, ...]:
+    """The items that a suite would have if these bytes were those of the file of its items.
 
     Raises:
-        SuiteError: the text is not of the form that the suite file says.
+        SuiteError: they are not of the form that the suite file says.
     """
     form, _, _ = _read_form(suite.path, kinds)
     preset = suite.name.partition("@")[2]
     chosen = form.presets[preset] if preset else PresetForm()
-    stimuli = stimuli_of_text(suite.path, _as_chosen(form, chosen), raw)
+    stimuli, _ = stimuli_of_bytes(suite.path, _as_chosen(form, chosen), data)
     kind = kinds[form.kind]
     material = _material(kind, stimuli.form, suite.path.parent)
     return _items(suite.path, kind, stimuli, material, None)

@@ -11,17 +11,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import from_json
 
-from pytest_judgesense.errors import SuiteError, did_you_mean, listed
-from pytest_judgesense.files.limits import DEEPEST, beyond, json_value, limits, well_formed_value
-from pytest_judgesense.files.opening import read_text
-from pytest_judgesense.files.rows import csv_rows, json_rows
+from pytest_judgesense.errors import LogError, SuiteError, did_you_mean, listed
+from pytest_judgesense.files.limits import beyond, limits
+from pytest_judgesense.files.opening import read_bytes
+from pytest_judgesense.files.rows import field_of
+from pytest_judgesense.files.tables import JSON, JSON_LINES, RowTable, file_at, table_of, unit_of
 from pytest_judgesense.suites.item import Item, item_id, named
 from pytest_judgesense.suites.schema import STRATUM, SuiteForm
 from pytest_judgesense.trial import as_whole
@@ -32,8 +31,6 @@ _Line = TypeVar("_Line", bound=BaseModel)
 _MOST_SHOWN: Final = 3
 # Of one file; each is a key or a value that somebody wrote.
 _MOST_FAULTS: Final = 10
-_TABLES: Final = (".csv", ".tsv")
-_LIST: Final = ".json"
 
 
 class Misfit(NamedTuple):
@@ -52,6 +49,7 @@ Adapt = Callable[["Stimuli", dict[str, Any]], "dict[str, Any] | Misfit"]
 class Stimuli:
     """The source of the items of a suite: those lines that the design uses, with their numbers.
 
+    ``table_form``: that of the file, in the words of `files.tables`;
     ``user_names``: whether names and labels are those of the user, not of suites; ``material``:
     what the kind makes items with beside the lines; ``taken``: the fields that templates show or
     functions take.
@@ -60,6 +58,7 @@ class Stimuli:
     form: SuiteForm
     file: Path
     lines: Sequence[tuple[int, Any]]
+    table_form: str = JSON_LINES
     user_names: bool = False
     material: Any = None
     taken: frozenset[str] | None = None
@@ -161,22 +160,24 @@ class Stimuli:
 
     def _renamed(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """``row`` by fields: a column that has none keeps its name."""
-        reserved = {*self.columns, *self.columns.values()}
-        fields = {field: row[name] for field, name in self.columns.items() if name in row}
+        reserved = {*self.columns, *holders(self.columns.values(), row)}
+        mapped = {field: field_of(row, name) for field, name in self.columns.items()}
+        fields = {field: value for field, value in mapped.items() if value is not ...}
         return fields | {name: value for name, value in row.items() if name not in reserved}
 
     def _refused(self, wrong: Sequence[tuple[int, Misfit]], right: Sequence[int]) -> SuiteError:
         """The error with lines, columns, values, and a valid line as example."""
         lines = dict.fromkeys(number for number, _ in wrong)
         shown = [
-            f"{place_of(Path(self.file.name), number)}, {self._place(misfit.field)}: {misfit.found}"
+            f"{place_of(Path(self.file.name), number, self.word)}, "
+            f"{self._place(misfit.field)}: {misfit.found}"
             for number, misfit in wrong[:_MOST_SHOWN]
         ]
         if len(wrong) > _MOST_SHOWN:
             shown.append(f"and {len(wrong) - _MOST_SHOWN} more")
         number, first = wrong[0]
         places = (
-            place_of(self.file, number) if len(lines) == 1 else f"{len(lines)} lines of {self.file}"
+            self.place(number) if len(lines) == 1 else f"{len(lines)} {self.word}s of {self.file}"
         )
         verb = "is" if len(lines) == 1 else "are"
         return SuiteError(
@@ -191,23 +192,27 @@ class Stimuli:
 
     @property
     def word(self) -> str:
-        """The unit for messages: lines of a file, or items of a JSON list."""
-        return "item" if self.file.suffix == _LIST else "line"
+        """What the number of a row counts: lines of a file, items of a list, rows of a sheet."""
+        return "item" if self.table_form == JSON else unit_of(self.table_form)
+
+    def place(self, number: int) -> str:
+        """A row of the file, as errors place it."""
+        return place_of(self.file, number, self.word)
 
     def _place(self, field: str) -> str:
         """The name of a field in the file; of no field, the line."""
         if not field:
             return f"the whole {self.word}"
         name = self.columns.get(field, field)
-        return f"{'column' if self.file.suffix in _TABLES else 'key'} {name}"
+        return f"{'key' if self.table_form in (JSON, JSON_LINES) else 'column'} {name}"
 
     def _example(self, misfit: Misfit, right: Sequence[int]) -> str:
         """The value in the first valid line."""
         rows = dict(self.lines)
         name = self.columns.get(misfit.field, misfit.field)
         for number in right:
-            if isinstance(row := rows[number], dict) and name in row:
-                return f"; {self.word} {number} has {_shown(row[name])}"
+            if (value := field_of(rows[number], name)) is not ...:
+                return f"; {self.word} {number} has {_shown(value)}"
         return ""
 
     def _remedy(self, misfit: Misfit) -> str:
@@ -235,9 +240,14 @@ def _of_many(model: type[_Line]) -> TypeAdapter[list[_Line]]:
     return TypeAdapter(list[model])  # type: ignore[valid-type]
 
 
-def place_of(file: Path, number: int) -> str:
+def place_of(file: Path, number: int, unit: str = "line") -> str:
     """A row of a file of items, as errors place it."""
-    return f"{file}, item {number}" if file.suffix == _LIST else f"{file}:{number}"
+    return f"{file}:{number}" if unit == "line" else f"{file}, {unit} {number}"
+
+
+def holders(names: Iterable[str], row: Mapping[str, Any]) -> set[str]:
+    """The columns of a row that hold fields of these ``names``: of ``a.b`` the column ``a``."""
+    return {name if name in row else name.partition(".")[0] for name in names}
 
 
 MISSING: Final = "missing"
@@ -336,87 +346,49 @@ def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str 
 
 def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     """All lines of the stimuli file that the suite file at ``path`` names, and their text."""
-    file = path.parent / form.stimuli.file
+    file, _ = file_at(path.parent / form.stimuli.file)
     with SuiteError.instead_of(
-        (OSError, UnicodeDecodeError),
+        OSError,
         f"the stimuli of suite {form.name} cannot be read",
-        expected=f"JSON Lines, JSON or CSV in UTF-8 at {file}",
+        expected=f"JSON Lines, JSON, CSV or another table at {file}",
         remedy=f"fix [stimuli] file in {path}",
     ):
-        raw = read_text(file).removeprefix("\ufeff")
-    return stimuli_of_text(path, form, raw), raw
+        data = read_bytes(file)
+    return stimuli_of_bytes(path, form, data)
 
 
-def stimuli_of_text(path: Path, form: SuiteForm, raw: str) -> Stimuli:
-    """All lines of ``raw``, a text of the stimuli file that the suite file at ``path`` names."""
-    file = path.parent / form.stimuli.file
-    most = limits().trials
-    lines = [*islice(rows_of(file, raw), most + 1)]
-    if len(lines) > most:
-        number = lines[most][0]
-        raise beyond(SuiteError, f"{file}:{number}: one item too many", "trials", "more")
-    if not lines:
-        raise SuiteError(f"{file} holds no items", expected="at least one line")
-    stated = form.stimuli.columns is not None or form.stimuli.values is not None
-    user_names = stated or file.suffix in (*_TABLES, _LIST)
-    if user_names:
-        _refuse_columns(path, form, file, lines)
-    return Stimuli(form, file, lines, user_names)
-
-
-def rows_of(file: Path, raw: str) -> Iterator[tuple[int, Any]]:
-    """The rows of a file by its suffix, each with the number of its line.
+def stimuli_of_bytes(path: Path, form: SuiteForm, data: bytes) -> tuple[Stimuli, str]:
+    """All lines of ``data``, those of the stimuli file that the suite at ``path`` names; its text.
 
     Raises:
-        SuiteError: it is not of the form that its suffix says; it names the line.
+        SuiteError: they are no rows, or too many.
     """
-    if file.suffix in (*_TABLES, _LIST):
-        yield from (json_rows if file.suffix == _LIST else csv_rows)(file, raw, SuiteError)
-        return
-    # Not splitlines(): a text may hold a Unicode line separator inside a JSON string.
-    for number, line in enumerate(_lines_of(raw), start=1):
-        if line and not line.isspace():
-            try:
-                # It gives the same as `json`, in half the time, or an error.
-                value = from_json(line)
-                deep = line.count("[") + line.count("{") > DEEPEST
-            except ValueError:
-                deep = True
-            yield number, _value_of(file, number, line) if deep else value
+    file, part = file_at(path.parent / form.stimuli.file)
+    with SuiteError.restating(LogError):
+        table = table_of(data, file, part)
+    if len(table) > limits().trials:
+        where = table.rows[limits().trials].where
+        raise beyond(SuiteError, f"{where}: one item too many", "trials", "more")
+    if not table:
+        raise SuiteError(f"{file} holds no items", expected="at least one line")
+    stated = form.stimuli.columns is not None or form.stimuli.values is not None
+    user_names = stated or table.form != JSON_LINES
+    if user_names:
+        _refuse_columns(path, form, file, table)
+    lines = [(row.number, row.value) for row in table]
+    return Stimuli(form, file, lines, table.form, user_names), table.text
 
 
-def _value_of(file: Path, number: int, line: str) -> Any:
-    try:
-        value = json_value(line)
-    except ValueError as error:
-        problem = f"{file}:{number} is not JSON"
-        raise SuiteError(problem, found=str(error), expected="one object a line") from error
-    # Of UTF-8 only an escape can be half a character.
-    return well_formed_value(value) if "\\u" in line else value
-
-
-def _lines_of(raw: str) -> Iterator[str]:
-    """The same as `str.split`, one at a time: a list of all is as large as the file."""
-    start = 0
-    while (end := raw.find("\n", start)) >= 0:
-        yield raw[start:end]
-        start = end + 1
-    yield raw[start:]
-
-
-def _refuse_columns(
-    path: Path, form: SuiteForm, file: Path, lines: Sequence[tuple[int, Any]]
-) -> None:
+def _refuse_columns(path: Path, form: SuiteForm, file: Path, table: RowTable) -> None:
     """Raise `SuiteError` if ``columns`` names one that the file does not have."""
-    known_columns = dict.fromkeys(name for _, row in lines if isinstance(row, dict) for name in row)
     columns = form.stimuli.renamed
-    if missing := {field: name for field, name in columns.items() if name not in known_columns}:
+    if missing := {field: name for field, name in columns.items() if not table.has(name)}:
         # A stratum is no text of a prompt: its field has this name, whatever columns there are.
-        turned = all(field in known_columns and field != STRATUM for field in missing)
+        turned = all(table.has(field) and field != STRATUM for field in missing)
         raise SuiteError(
             f"columns of {path} names what {file.name} does not have",
             found=listed(f'{field} = "{name}"' for field, name in missing.items()),
-            expected=f"the columns of {file.name}: {listed(known_columns)}",
+            expected=f"the columns of {file.name}: {listed(table.columns)}",
             remedy="columns is the wrong way round: fields first, columns second"
             if turned
             else "fix [stimuli] columns",

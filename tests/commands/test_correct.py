@@ -4,6 +4,7 @@ another; and each thing that is refused. For the numbers see `tests.questions.co
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Callable
@@ -265,6 +266,23 @@ def test_what_people_err_stands_beside_the_rates(folder: Path, correct: Correct)
     assert (row["disagreement"], row["error"]) == pytest.approx((0.1, (1 - 0.8**0.5) / 2))
     assert row["without_errors"] == pytest.approx(0.5 + (row["value"] - 0.5) / 0.8**0.5)
     assert row["without_errors_lower"] < row["without_errors"] < row["without_errors_upper"]
+
+
+def test_labels_may_stand_in_any_table_under_other_names(folder: Path, correct: Correct) -> None:
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    rows = [{"q": {"id": f"a{place}"}, "by": "anna", "said": label} for place, label in labelled]
+    (folder / "people.json.gz").write_bytes(gzip.compress(json.dumps({"labels": rows}).encode()))
+    given = ("production.jsonl", "--labels", "people.json.gz", "--drawn", "random")
+    named = ("--map", "item=q.id", "--map", "label=said", "--map", "person=by")
+    code, out, _ = correct(*given, *named, "-o", "rates.json")
+    assert code == 0, out
+    assert rates(folder)[0]["labels"] == 100
+    code, _, err = correct(*given)
+    assert (code, "--map item=COLUMN, label=COLUMN" in err) == (3, True)
+    code, _, err = correct(*given, *named, "--map", "who=by")
+    assert (code, "no field of a label named 'who'" in err) == (2, True)
+    code, _, err = correct(*given, "--map", "item=q.no", "--map", "label=said")
+    assert (code, "no column named 'q.no'" in err) == (2, True)
 
 
 def test_labels_of_other_items_or_other_words_are_errors(folder: Path, correct: Correct) -> None:

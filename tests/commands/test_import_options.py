@@ -191,7 +191,7 @@ def test_words_that_are_renamed_are_those_of_the_file_in_any_case() -> None:
         (("1", "2"), "labels: 1, 2"),
         (("1", "2", "4"), "grades: 1, 2, 4"),
         (("left", "right", "tie"), "labels: left, right, tie"),
-        (("4,0", "3,5", "3"), "score: 3 to 4,0"),
+        (("4,0", "3,5", "3"), "score: 3 to 4"),
         (("2", "3", "#N/A"), "labels: #N/A, 2, 3"),
     ],
 )
@@ -305,16 +305,14 @@ def test_tables_are_read_as_programs_write_them(name: str, text: str, packed: bo
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
-        ("t.csv", "item,verdict\n1,YES\n".encode("utf-16"), "iconv -f UTF-16 -t UTF-8 t.csv"),
+        ("t.csv", "item,verdict\n1,YES\n".encode("utf-16-le"), "holds a NUL character"),
         ("t.csv", "item,verdict\n1,größer\n".encode("cp1252"), "iconv -f WINDOWS-1252"),
         ("t.csv", b"item,verdict\n1,YES\x00\n", "t.csv:2 holds a NUL character"),
-        ("t.xlsx", b"PK\x03\x04rest", "save it as CSV (UTF-8)"),
+        ("t.xlsx", b"PK\x03\x04rest", "expected: a ZIP archive"),
         ("t.csv.gz", gzip.compress(b"item,verdict\n" * 99, mtime=0)[:-9], "cut off"),
         ("t.jsonl", b'{\n "item": 1,\n "verdict": "YES"\n}\n', "write each on one line"),
-        ("t.json", b'{"rows": [{"item": 1, "verdict": "YES"}]}', "the list 'rows' of the file"),
-        ("t.json", b'{"left": [{"item": 1}], "rows": []}', "the list 'left' or 'rows' of the file"),
-        ("t.json", b'{"1": {"verdict": "YES"}}', "a list of objects that hold their id"),
-        ("t.json", b'{"item": 1}\n{"item": 2}\n', "call it t.jsonl"),
+        ("t.json", b'{"a": [{"item": 1}], "b": [{"item": 2}]}', "t.json#a or t.json#b"),
+        ("t.json", b'{"item": 1, "verdict": "YES"}', "t.json holds no rows"),
         ("t.jsonl", b'{"item": 1, "verdict": Infinity}\n', "a finite number"),
     ],
 )
@@ -394,3 +392,56 @@ def test_lists_and_people_are_read_by_the_command() -> None:
     assert (code, "the replicate is given twice" in printed) == (2, True)
     code, printed = command(*listed, "--lists", "runs=again")
     assert (code, "--lists names column runs more than once" in printed) == (2, True)
+
+
+def test_several_files_joins_and_patterns_are_read_by_the_command() -> None:
+    """By hand: two files, a row of two runs each; anna agrees with q1 alone."""
+    Path("runs").mkdir()
+    Path("runs/j1.csv").write_text("q,run_1,run_2\nq1,YES,YES\nq2,NO,YES\n", encoding="utf-8")
+    Path("runs/j2.csv").write_text("q,run_1,run_2\nq1,NO,NO\nq2,NO,NO\n", encoding="utf-8")
+    Path("people.csv").write_text("person,q,label\nanna,q1,YES\nanna,q2,YES\n", "utf-8")
+    Path("topics.csv").write_text("q,topic\nq1,t\nq2,t\n", encoding="utf-8")
+    given = ("--lists", "run_{replicate}", "--map", "item=q", "--map", "verdict=run")
+    given += ("--map", "judge=file", "--suite", "s", "--map", "cluster=topic")
+    joins = ("--join", "people.csv=q", "--join", "topics.csv=q")
+    both = ("import", "table", "runs/j1.csv", "runs/j2.csv", "-o", "log.jsonl")
+    code, printed = command(*both, *given, *joins)
+    assert code == 0, printed
+    lines = [(one["judge"], one["item"], one["replicate"], one["verdict"]) for one in judged()]
+    assert lines[:4] == [
+        ("j1.csv", "q1", 1, "YES"), ("j1.csv", "q1", 2, "YES"),
+        ("j1.csv", "q2", 1, "NO"), ("j1.csv", "q2", 2, "YES"),
+    ]  # fmt: skip
+    assert {(one["people"]["label"]["anna"], one["cluster"]) for one in judged()} == {("YES", "t")}
+    first = Path("log.jsonl").read_bytes()
+    assert command("import", "table", "runs/*.csv", "-o", "log.jsonl", *given, *joins)[0] == 0
+    assert Path("log.jsonl").read_bytes() == first
+    code, printed = command("import", "deepeval", "runs/j1.csv", "runs/j2.csv", "-o", "log.jsonl")
+    assert code in (2, 3)
+    assert command("import", "table", "runs/*.tsv", "-o", "log.jsonl")[0] == 2
+
+
+def test_grades_are_dotted_and_people_are_joined() -> None:
+    """By hand: clarity of the judge 4 2 5, of anna 4 2 4, of ben 3 2 5: each agrees on 2 of 3."""
+    grades = [4, 2, 5]
+    rows = [{"id": n, "marks": {"clarity": {"score": g}}} for n, g in enumerate(grades, start=1)]
+    write_rows(Path("g.jsonl"), rows)
+    Path("wide.csv").write_text("id,anna,ben\n1,4,3\n2,2,2\n3,4,5\n", encoding="utf-8")
+    long = "person,id,label\nanna,1,4\nben,1,3\nanna,2,2\nben,2,2\nanna,3,4\nben,3,5\n"
+    Path("long.csv").write_text(long, encoding="utf-8")
+    given = ("import", "table", "g.jsonl", "-o", "log.jsonl")
+    given += ("--grades", "clarity=marks.clarity.score")
+    for more in (
+        ("--join", "wide.csv=id", "--people", "clarity=anna+ben"),
+        ("--join", "long.csv=id"),
+    ):
+        code, printed = command(*given, *more)
+        assert code == 0, printed
+        said = [one["people"]["clarity"] for one in judged()]
+        assert said == [
+            {"anna": "4", "ben": "3"},
+            {"anna": "2", "ben": "2"},
+            {"anna": "4", "ben": "5"},
+        ]
+    code, printed = command(*given, "--join", "wide.csv=id", "--people", "clarity=cleo")
+    assert (code, "no column named 'cleo'" in printed) == (2, True)

@@ -36,7 +36,6 @@ from pytest_judgesense.errors import (
     UsageError,
     shortened,
 )
-from pytest_judgesense.files.foreign_results import read_rows
 from pytest_judgesense.files.limits import (
     DEEPEST,
     MOST_TOML,
@@ -46,6 +45,7 @@ from pytest_judgesense.files.limits import (
     limits,
     toml_value,
 )
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.providers.builtin import OPENAI

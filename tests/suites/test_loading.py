@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -392,11 +393,11 @@ def test_a_wrong_line_is_an_error_that_names_file_and_line(
 
 @pytest.mark.parametrize("line", [None, 3, [1]])
 def test_a_line_that_is_no_object_is_shown_as_a_whole(load: Load, line: Any) -> None:
-    with pytest.raises(SuiteError, match=r"items\.jsonl:2 is not of the form") as caught:
+    with pytest.raises(SuiteError, match=r"items\.jsonl:2 is not an object") as caught:
         load(PAIRWISE, [PAIRS[0], line])
-    assert caught.value.found.startswith("items.jsonl:2, the whole line: ")
-    assert caught.value.expected == "in the whole line: an object with the keys of an item"
-    assert caught.value.remedy == "fix the line, or leave it out"
+    assert caught.value.found == json.dumps(line)
+    assert caught.value.expected.startswith("an object with a key for each column")
+    assert caught.value.remedy == "fix it, or leave it out"
 
 
 @pytest.mark.parametrize("key", ["elements", "levels", "rewordings"])

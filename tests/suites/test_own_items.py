@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from pytest_judgesense.errors import SuiteError
 from pytest_judgesense.instruments.builtin import BUILT_IN
@@ -82,6 +84,51 @@ def test_other_columns_are_fields_of_the_item(load: Load) -> None:
     text = "task,a,b,tone,difficulty,n\nGreet.,Hello.,Go.,kind,very,3\n"
     (item,) = load(toml, "own.csv", text).items
     assert item.fields == {"task": "Greet.", "tone": "kind", "n": "3"}
+
+
+NESTED = [
+    {"ask": {"text": "Greet."}, "out": ["Hello.", "Go."], "said": {"anna": "1", "gold": "1"}},
+    {"ask": {"text": "Part."}, "out": ["No.", "Bye."], "said": {"anna": "2", "gold": "2"}},
+]
+DOTTED = (
+    'columns = { task = "ask.text", a = "out.0", b = "out.1", label = "said.gold", '
+    'people = ["said.anna"] }\n'
+)
+
+
+def test_columns_may_be_parts_of_objects_and_lists(load: Load) -> None:
+    text = json.dumps({"items": NESTED, "errors": [{"ask": 1}]})
+    suite = load(PAIRWISE, "own.json", text, DOTTED)
+    assert [item.contents for item in suite.items] == [("Hello.", "Go."), ("No.", "Bye.")]
+    # What people said is no field, nor is the object in which it stands.
+    assert [item.fields for item in suite.items] == [{"task": "Greet."}, {"task": "Part."}]
+    assert [item.label for item in suite.items] == ["1", "2"]
+
+
+def test_a_part_that_no_row_has_is_named(load: Load) -> None:
+    wrong = DOTTED.replace("out.1", "out.2")
+    with pytest.raises(SuiteError, match=r"names what own\.json does not have"):
+        load(PAIRWISE, "own.json", json.dumps(NESTED), wrong)
+
+
+def test_a_packed_file_and_a_part_of_one_are_items(load: Load, tmp_path: Path) -> None:
+    text = json.dumps({"a": NESTED, "b": NESTED[:1]})
+    (tmp_path / "own.json").write_text(text, encoding="utf-8")
+    (tmp_path / "own.suite.toml").write_text(
+        PAIRWISE.replace('file = "items.jsonl"\n', f'file = "own.json#b"\n{DOTTED}'), "utf-8"
+    )
+    assert len(load_suite(tmp_path / "own.suite.toml", None, BUILT_IN.forms).items) == 1
+    rows = [{"task": "Greet.", "a": "Hello.", "b": "Go."}]
+    file = tmp_path / "t.parquet"
+    parquet.write_table(pa.Table.from_pylist(rows), file)
+    path = tmp_path / "other.suite.toml"
+    path.write_text(PAIRWISE.replace("items.jsonl", "t.parquet"), encoding="utf-8")
+    (item,) = load_suite(path, None, BUILT_IN.forms).items
+    assert (item.fields, item.contents, item.place) == (
+        {"task": "Greet."},
+        ("Hello.", "Go."),
+        "row 1",
+    )
 
 
 def test_values_say_what_a_label_means(load: Load) -> None:
@@ -200,7 +247,7 @@ def test_what_is_missing_or_repeated_is_named(load: Load, file: str, text: str, 
         ("own.csv", "task,task,b\nQ,x,y\n", r"own\.csv:1 names a column twice"),
         ("own.csv", 'task,a,b\nQ,x,"y\n', r"own\.csv:2 is not CSV"),
         ("own.csv", "task,a,b\n", "holds no items"),
-        ("own.json", '{"task": "Q"}', "holds no items"),
+        ("own.json", '{"task": "Q"}', "holds no rows"),
         ("own.json", "[1,", "is not JSON"),
     ],
 )

@@ -18,16 +18,11 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
-from pytest_judgesense.files.foreign_results import (
-    Row,
-    left_out,
-    malformed,
-    read_json,
-    read_rows,
-    slug,
-)
+from pytest_judgesense.files.foreign_results import left_out, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.rows import Row
+from pytest_judgesense.files.tables import malformed, read_document, read_rows
 from pytest_judgesense.instruments.debate.stimuli import COMPLETE, DEBATE, DebateLine
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.loading import stimuli_of
@@ -135,7 +130,7 @@ def _rows(path: Path) -> Iterator[Row]:
     folder = path / _FOLDER if (path / _FOLDER).is_dir() else path
     files = {file.name: file for file in sorted(folder.glob("*.json")) if file.name != LISTED}
     files.pop("config.json", None)
-    rows = [Row(str(file), read_json(file, dict, _FORM)) for file in files.values()]
+    rows = [Row(str(file), read_document(file, dict, _FORM)) for file in files.values()]
     listed = next((f for f in (path / LISTED, folder.parent / LISTED) if f.exists()), None)
     if listed is None:
         yield from rows
@@ -149,7 +144,7 @@ def _rows(path: Path) -> Iterator[Row]:
 
 def _rows_of_file(path: Path) -> Iterator[Row]:
     if path.suffix == ".json":
-        value = read_json(path, (dict, list), _FORM)
+        value = read_document(path, (dict, list), _FORM)
         if isinstance(value, dict):
             yield Row(str(path), value)
             return
@@ -158,7 +153,7 @@ def _rows_of_file(path: Path) -> Iterator[Row]:
 
 def listed_debates(file: Path) -> list[str]:
     """The ids in ``debate_ids.json``: a list, or an object with the list under ``debate_ids``."""
-    listed = read_json(file, (list, dict), "a JSON object")
+    listed = read_document(file, (list, dict), "a JSON object")
     planned = listed.get("debate_ids") if isinstance(listed, dict) else listed
     if not isinstance(planned, list) or not all(isinstance(name, str) for name in planned):
         raise malformed(str(file), listed, "a list of ids of debates")

@@ -37,9 +37,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, told_apart
-from pytest_judgesense.files.foreign_results import Exported, Imported, malformed, read_json, slug
+from pytest_judgesense.files.foreign_results import Exported, Imported, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.limits import beyond, limits
+from pytest_judgesense.files.tables import malformed, read_document
 from pytest_judgesense.instruments.debate.debates import (
     LISTED,
     debates_of,
@@ -95,7 +96,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
         )
     debates = {}
     for file in sorted((folder / "debates").glob("*.json")):
-        debate = read_json(file, dict, "a JSON object")
+        debate = read_document(file, dict, "a JSON object")
         debates[_field(debate, "id", str, file)] = debate
     # Where any run is called 0, all of them count from there.
     first = min(int(match["run"]) for file in files if (match := _FILE.fullmatch(file.name)))
@@ -122,7 +123,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
 def _judgment(
     file: Path, debates: Mapping[str, Mapping[str, Any]], *, offset: int, reparse: bool
 ) -> Judgment:
-    value = read_json(file, dict, "a JSON object")
+    value = read_document(file, dict, "a JSON object")
     run = _field(value, "run_number", int, file) + offset
     if not 1 <= run <= MOST:
         expected = f"a whole number from {1 - offset} to {MOST}"
@@ -199,7 +200,7 @@ def _missing(
         return
     planned = listed_debates(file)
     config = folder / _CONFIG
-    settings = read_json(config, dict, "a JSON object") if config.exists() else {}
+    settings = read_document(config, dict, "a JSON object") if config.exists() else {}
     if settings.get(_COMPLETE) is False:
         return
     planned_runs = [settings[key] for key in _RUNS if type(settings.get(key)) is int]

@@ -25,17 +25,13 @@ from pytest_judgesense.files.candidate_texts import (
     difference,
     naming_of_texts,
 )
-from pytest_judgesense.files.foreign_results import (
-    Imported,
-    Row,
-    field_of,
-    left_out,
-    read_rows,
-    slug,
-    without_common_value,
-)
+from pytest_judgesense.files.foreign_results import Imported, left_out, slug, without_common_value
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.reshaping import PEOPLE, reshaped
+from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import candidates_among, column_of, no_and_yes
+from pytest_judgesense.files.tables import RowTable, own_name, read_rows
+from pytest_judgesense.instruments.paraphrase.candidate_naming import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     ORDERS,
@@ -46,7 +42,6 @@ from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     of_one_order,
     refuse_fields,
 )
-from pytest_judgesense.instruments.paraphrase.reshaping import Naming, joined, naming_of, unlisted
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
 from pytest_judgesense.suites.answer_kinds import (
     InferredAnswers,
@@ -87,7 +82,8 @@ def imported_table(options: ImportOptions) -> Imported:
         labels=options.labels or (),
         replicate=options.replicate,
         lists=dict(options.lists),
-        join=options.join,
+        joins=options.join,
+        more=options.more,
     )
 
 
@@ -102,7 +98,8 @@ def read_table(
     labels: Sequence[str] = (),
     replicate: int | None = None,
     lists: Mapping[str, str] | None = None,
-    join: tuple[Path, str] | None = None,
+    joins: Sequence[tuple[Path, str]] = (),
+    more: Sequence[Path] = (),
 ) -> Imported:
     """The judgments of a table, a row each.
 
@@ -126,7 +123,7 @@ def read_table(
     and the label that of most, if no column holds it.
 
     Args:
-        path: CSV, JSON Lines, or a JSON list.
+        path: a table, as `files.tables` reads it.
         mapping: from a field of a judgment log to the column that holds it, or to several with
             commas between them, whose values are joined: ``{"item": "question_id,turn"}``. A column
             ``a.b`` is the field b of the objects in column a.
@@ -139,16 +136,18 @@ def read_table(
         labels: the answers that a verdict may have, with ``tie`` and ``abstain`` where they are
             permitted: verdicts are read from the replies, which may say what ``values`` renames.
         replicate: that of all rows.
-        lists: the columns that hold lists; see `unlisted`.
-        join: a file with more columns of the rows, and the column of both; see `joined`.
+        lists: the columns that hold lists, and patterns of columns; see `files.reshaping`.
+        joins: files with more columns of the rows, and the column of both.
+        more: more files, whose rows follow.
 
     Raises:
         UsageError: the mapping names no field of a judgment, or a column that no row has.
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
-    rows, of_join = _rows(path, lists or {}, join)
-    names_found = dict.fromkeys(str(column) for row in rows for column in row.value)
+    table = table_at((path, *more), (lists or {}).items(), joins)
+    rows = table.rows
+    names_found = dict.fromkeys(table.columns)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names_found)
     columns, notices = _columns(mapping, names_found, labels)
@@ -158,7 +157,7 @@ def read_table(
     unused = left_out(rows, {*columns.values(), *used})
     space, names = _space(labels, values or {}), names or {}
     read = judgments_of(rows, columns, fixed, values or {}, names=names, space=space)
-    return replace(read, notices=(*unused, *of_join, *notices, *of_file, *read.notices))
+    return replace(read, notices=(*table.notes, *unused, *notices, *of_file, *read.notices))
 
 
 def _fixed_fields(
@@ -171,7 +170,7 @@ def _fixed_fields(
         named: what the user says of all rows, by field; nothing where nothing is said.
         columns: the fields that have a column.
     """
-    stem = slug(Path(path.name.removesuffix(".gz")).stem)
+    stem = slug(own_name(path))
     fixed = {"judge": stem, "suite": stem} | {name: text for name, text in named.items() if text}
     notices = [
         f"no column holds the {name}: all rows are of {name} {stem!r}"
@@ -181,14 +180,16 @@ def _fixed_fields(
     return fixed, notices
 
 
-def _rows(
-    path: Path, lists: Mapping[str, str], join: tuple[Path, str] | None
-) -> tuple[list[Row], tuple[str, ...]]:
-    """The rows of a table, reshaped as `read_table` says, and notices."""
-    rows = unlisted([*read_rows(path)], lists)
-    if not rows:
-        raise LogError(f"{path} holds no rows", expected="at least one")
-    return joined(rows, *join) if join else (rows, ())
+def table_at(
+    places: Sequence[Path],
+    lists: Iterable[tuple[str, str]],
+    joins: Iterable[tuple[Path, str]],
+) -> RowTable:
+    """The table at some places, reshaped as `files.reshaping` says; a `LogError` without rows."""
+    table = reshaped(read_rows(*places), lists, joins)
+    if not table:
+        raise LogError(f"{places[0]} holds no rows", expected="at least one")
+    return table
 
 
 def _space(labels: Sequence[str], values: Mapping[str, str]) -> DecisionSpace | None:
@@ -237,7 +238,8 @@ def _columns(
     Raises:
         UsageError: no column holds the verdict, the item, or a reply to be read.
     """
-    columns = {name: name for name in FIELDS if name in names_found} | dict(mapping)
+    of_people = [name for name in names_found if name.startswith(PEOPLE) and name != PEOPLE]
+    columns = {name: name for name in (*FIELDS, *of_people) if name in names_found} | dict(mapping)
     notices = []
     if "item" not in columns and (column := column_of("item", names_found)):
         columns["item"] = column

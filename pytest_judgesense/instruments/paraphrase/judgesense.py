@@ -35,8 +35,10 @@ from types import NoneType
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.files.foreign_results import Imported, Row, left_out, once, read_rows, slug
+from pytest_judgesense.files.foreign_results import Imported, left_out, once, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.rows import Row
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
 from pytest_judgesense.suites.prompt_template import fill
 from pytest_judgesense.suites.space import DecisionSpace
@@ -682,7 +684,7 @@ def read_decisions(
 
 def _decision(row: Row, side: str, space: DecisionSpace, pair: _Pair) -> Judgment:
     suite, id_ = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
-    run = row.number("run")
+    run = row.number_in("run")
     order: Order = "ba" if row.value.get(SWAPPED) else "ab"
     template = pair.templates["ab".index(side)]
     condition: Condition = {"polarity": "inverted"} if template in pair.inverted else {}

@@ -9,13 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
-from pytest_judgesense.files.foreign_results import (
-    NO_VERDICT,
-    Row,
-    field_of,
-    json_or_none,
-    messages_of,
-)
+from pytest_judgesense.files.foreign_results import NO_VERDICT, json_or_none, messages_of
+from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
@@ -252,7 +247,7 @@ class JudgmentReader:
         text = self._text(row, name)
         if text is None or name not in self.columns:
             return None if text is None else int(text)
-        return row.number(self.columns[name], least)
+        return row.number_in(self.columns[name], least)
 
     def _number(self, row: Row, name: str, expected: str) -> float | None:
         """A field that is a finite number from 0; ``None`` for an empty cell."""

@@ -24,18 +24,10 @@ from types import NoneType
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, unknown_name
-from pytest_judgesense.files.foreign_results import (
-    NO_VERDICT,
-    Imported,
-    Row,
-    left_out,
-    malformed,
-    once,
-    read_json,
-    read_rows,
-    slug,
-)
+from pytest_judgesense.files.foreign_results import NO_VERDICT, Imported, left_out, once, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.rows import Row
+from pytest_judgesense.files.tables import malformed, read_document, read_rows
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
@@ -117,7 +109,7 @@ def read_llmbar(
 
 def _llmbar_file(file: Path, folder: Path, reparse: bool) -> Iterator[Judgment]:
     suite, judge, variant = _place(file, folder)
-    for index, record in enumerate(read_json(file, list, "a list of records"), start=1):
+    for index, record in enumerate(read_document(file, list, "a list of records"), start=1):
         where, item = f"{file}, record {index}", f"{index:04d}"
         label = _content(_field(record, "label", where), f"{where}: label")
         stages = _field(record, "results", where)

@@ -16,18 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed
-from pytest_judgesense.files.foreign_results import (
-    Imported,
-    Row,
-    columns_named,
-    field_of,
-    left_out,
-    read_rows,
-    slug,
-)
+from pytest_judgesense.files.foreign_results import Imported, columns_named, left_out, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.reshaping import PEOPLE
+from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import column_of
-from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns
+from pytest_judgesense.files.tables import RowTable, own_name
+from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns, table_at
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
     SWEPT,
@@ -72,6 +67,9 @@ def imported_grades(options: ImportOptions) -> Imported:
         values=dict(options.value),
         labels=options.labels or (),
         pass_mark=options.pass_mark,
+        lists=options.lists,
+        joins=options.join,
+        more=options.more,
     )
 
 
@@ -106,11 +104,14 @@ def read_grades(
     values: Mapping[str, str] | None = None,
     labels: Sequence[str] = (),
     pass_mark: str | None = None,
+    lists: Sequence[tuple[str, str]] = (),
+    joins: Sequence[tuple[Path, str]] = (),
+    more: Sequence[Path] = (),
 ) -> Imported:
     """The judgments of a table, a row each.
 
     Args:
-        path: CSV, JSON Lines, or a JSON list.
+        path: a table, as `files.tables` reads it.
         grades: by criterion the column of the judge's grade.
         people: by criterion the columns of people's grades, with ``+`` between them.
         mapping: from other fields of a judgment log to columns.
@@ -119,27 +120,30 @@ def read_grades(
         values: from the words in columns of grades to the scale's, or to nothing.
         labels: the scale, the lowest grade first.
         pass_mark: the grade from which an output passes.
+        lists: the columns that hold lists, and patterns of columns; see `files.reshaping`.
+        joins: files with more columns of the rows, and the column of both.
+        more: more files, whose rows follow.
 
     Raises:
         UsageError: a column or a criterion is not there, or the scale is not known.
         LogError: a cell is no grade, or a row appears twice.
     """
-    rows = list(read_rows(path))
-    if not rows:
-        raise LogError(f"{path} holds no rows", expected="at least one")
-    names = dict.fromkeys(str(column) for row in rows for column in row.value)
+    table = table_at((path, *more), lists, joins)
+    rows = table.rows
+    names = dict.fromkeys(table.columns)
     _refuse_options(grades, people, mapping, labels)
+    people = people or _people_of_rows(table, grades)
     words = RenamedWords(values or {})
     columns = _GradeColumns(
-        {criterion: columns_named(column, names)[0] for criterion, column in grades.items()},
-        {criterion: columns_named(column, names) for criterion, column in people.items()},
+        {criterion: columns_named(column, table)[0] for criterion, column in grades.items()},
+        {criterion: columns_named(column, table) for criterion, column in people.items()},
         words,
     )
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names)
     named = {"judge": judge, "suite": suite}
     fields, notices = _fields(names, mapping, named)
-    stem = slug(Path(path.name.removesuffix(".gz")).stem)
+    stem = slug(own_name(path))
     notices += [
         f"no column holds the {name}: all rows are of {name} {stem!r}"
         for name, value in named.items()
@@ -163,8 +167,10 @@ def read_grades(
         "template=COLUMN; or leave the line out",
     )
     notices += words.unused(scale)
-    unused = left_out(rows, {*fields.values(), *used, *columns.all_columns})
-    return Imported(tuple((judgment, design) for judgment in judgments), (*unused, *notices))
+    graded = {name if name in names else name.partition(".")[0] for name in columns.all_columns}
+    unused = left_out(rows, {*fields.values(), *used, *graded})
+    notices = [*table.notes, *unused, *notices]
+    return Imported(tuple((judgment, design) for judgment in judgments), tuple(notices))
 
 
 def _fields(
@@ -184,6 +190,21 @@ def _fields(
         fields["item"] = column
         notices.append(f"the item is column {column}; --map item=COLUMN names another")
     return {name: column for name, column in fields.items() if not named.get(name)}, notices
+
+
+def _people_of_rows(table: RowTable, grades: Mapping[str, str]) -> dict[str, str]:
+    """By criterion the columns that hold what people said of it, where a joined file had it a row.
+
+    They are called ``people.CRITERION.PERSON``; of one criterion ``people.PERSON``.
+    """
+    of_people = [name for name in table.columns if name.startswith(PEOPLE)]
+    by_criterion = {
+        criterion: [name for name in of_people if name.startswith(f"{PEOPLE}{criterion}.")]
+        for criterion in grades
+    }
+    if len(grades) == 1 and not any(by_criterion.values()):
+        by_criterion = dict.fromkeys(grades, of_people)
+    return {criterion: "+".join(names) for criterion, names in by_criterion.items() if names}
 
 
 def _refuse_options(
@@ -254,7 +275,10 @@ def _judgment(
         stated = json.dumps(grades, separators=(",", ":"), ensure_ascii=False)
         outcome = Verdict(stated) if any(grades.values()) else Unparsed("no grade")
     people = {
-        criterion: dict(_of_people(row, columns, persons, scale))
+        criterion: {
+            _person(column, criterion): grade
+            for column, grade in _of_people(row, columns, persons, scale)
+        }
         for criterion, persons in columns.people.items()
     }
     trial = judgment.trial
@@ -265,6 +289,12 @@ def _judgment(
     people = {criterion: said_of for criterion, said_of in people.items() if said_of}
     trial = replace(trial, condition=condition, people=people)
     return replace(judgment, trial=trial, outcome=outcome)
+
+
+def _person(column: str, criterion: str) -> str:
+    """Who gave the grades in a column: its name, without what a joined file is told by."""
+    person = column.removeprefix(PEOPLE)
+    return column if person == column else person.removeprefix(f"{criterion}.")
 
 
 def _grades(

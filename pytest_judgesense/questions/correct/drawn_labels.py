@@ -1,8 +1,9 @@
 """Labels of people for some of the verdicts of a judge, and the rates that follow from both.
 
-A file of labels is that of ``judgesense label``, or any CSV file with the columns ``item`` and
-``label``; with ``person`` an item may have several. The rates are those of
-`stats.prediction_powered`, which holds for labels of items that chance drew from these verdicts.
+A file of labels is that of ``judgesense label``, or any table with the columns ``item`` and
+``label``, or others that are named for them; with ``person`` an item may have several. The rates
+are those of `stats.prediction_powered`, which holds for labels of items that chance drew from these
+verdicts.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
 import pytest_judgesense.stats.prediction_powered as powered
-from pytest_judgesense.errors import LogError, UsageError, listed
-from pytest_judgesense.files.opening import read_text
-from pytest_judgesense.files.rows import csv_rows
+from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
+from pytest_judgesense.files.reshaping import with_decimal_points
+from pytest_judgesense.files.rows import Row, field_of
+from pytest_judgesense.files.tables import RowTable, file_at, read_rows
 from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.correct.answer import CorrectedRow, by_system
@@ -32,11 +34,12 @@ from pytest_judgesense.suites.people import (
     is_of_people,
     people_lines,
 )
-from pytest_judgesense.trial import LABEL, TIE, Drawn, Judgment
+from pytest_judgesense.trial import LABEL, TIE, Drawn, Judgment, as_whole
 
 CHANCE: Final = ("random", "stratified")
 _NEEDED: Final = ("item", "label")
-_EXPECTED: Final = "a CSV file in UTF-8 with the columns item and label"
+_EXPECTED: Final = "a table with the columns item and label, or --map item=COLUMN, label=COLUMN"
+_FIELDS: Final = (*_NEEDED, "person", "drawn")
 
 
 class DrawnLabels(NamedTuple):
@@ -62,7 +65,12 @@ class _Row(NamedTuple):
     drawn: str
 
 
-def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) -> DrawnLabels:
+def labels_of_file(
+    path: Path,
+    drawn: str | None,
+    items: Sequence[Item] = (),
+    columns: Mapping[str, str] | None = None,
+) -> DrawnLabels:
     """The labels of a file.
 
     Args:
@@ -70,15 +78,21 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
         drawn: how the items were drawn, where the file does not say.
         items: those of the verdicts, where they are known: of a file of people's labels those of
             the texts of these items count. Without, they go by the ids of items.
+        columns: of a table, the column of ``item``, ``label``, ``person`` and ``drawn``, where it
+            is called otherwise; ``a.b`` is field b of the objects in a.
 
     Raises:
-        UsageError: nobody says that chance drew the items, or no label is of one of ``items``.
+        UsageError: a column is not there or not used, nobody says that chance drew the items, or
+            no label is of one of ``items``.
         LogError, SuiteError: the file is not of the form.
     """
-    if _is_of_people(path):
+    if columns and (unknown := [name for name in columns if name not in _FIELDS]):
+        raise unknown_name("field of a label", unknown[0], _FIELDS)
+    if not columns and _is_of_people(path):
         rows, remarks = _rows_of_people(path, items)
     else:
-        rows, remarks = _rows(path, _table(path)), []
+        table = with_decimal_points(read_rows(path))
+        rows, remarks = _rows(path, table, columns or {}), [*table.notes]
     ways = {row.drawn for row in rows if row.drawn} or ({drawn} if drawn else set())
     if not ways & {*CHANCE}:
         raise UsageError(
@@ -100,15 +114,7 @@ def labels_of_file(path: Path, drawn: str | None, items: Sequence[Item] = ()) ->
 
 def _is_of_people(path: Path) -> bool:
     with LogError.instead_of(OSError, f"{path} cannot be read", expected=_EXPECTED):
-        return is_of_people(path)
-
-
-def _table(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a file, each with the number of its line."""
-    with LogError.instead_of(
-        (OSError, UnicodeDecodeError), f"{path} cannot be read", expected=_EXPECTED
-    ):
-        return list(csv_rows(path, read_text(path).removeprefix("\ufeff"), LogError))
+        return is_of_people(file_at(path)[0])
 
 
 def _rows_of_people(path: Path, items: Sequence[Item]) -> tuple[list[_Row], list[str]]:
@@ -141,32 +147,41 @@ def uncounted_words(labels: Uncounted) -> list[str]:
     return [f"{number}, for no item shows what they labelled: {some(ids)}"] if ids else []
 
 
-def _rows(path: Path, table: Sequence[tuple[int, dict[str, str]]]) -> list[_Row]:
+def _rows(path: Path, table: RowTable, columns: Mapping[str, str]) -> list[_Row]:
     """The labels of any other table: the same one, where an item and a person have several."""
-    names = {*table[0][1]} if table else set()
-    if missing := [name for name in _NEEDED if name not in names]:
-        found = f"no {' and no '.join(missing)}; columns: {listed(sorted(names)) or 'none'}"
+    column_of = {name: columns.get(name, name) for name in _FIELDS}
+    if unknown := [column for column in columns.values() if not table.has(column)]:
+        raise unknown_name("column", unknown[0], table.columns)
+    if missing := [name for name in _NEEDED if not table.has(column_of[name])]:
+        found = f"no {' and no '.join(missing)}; columns: {listed(sorted(table.columns)) or 'none'}"
         raise LogError(f"{path} holds no labels", found=found, expected=_EXPECTED)
     rows: list[_Row] = []
     stated: dict[tuple[str, str], str] = {}
-    for number, row in table:
-        if not (label := row["label"].strip()):
+    for row in table:
+        item, label, person, way = (_cell(row, column_of[name]) for name in _FIELDS)
+        if not label:
             continue
-        item, person, way = row["item"], row.get("person", ""), row.get("drawn", "")
         if way not in ("", *get_args(Drawn)):
             raise LogError(
-                f"{path}:{number} does not say how its item was drawn",
+                f"{row.where} does not say how its item was drawn",
                 found=f"drawn = {way!r}",
                 expected=listed(get_args(Drawn)),
             )
         if stated.setdefault((item, person), label) != label:
             raise LogError(
-                f"{path}:{number} gives item {item!r} another label",
+                f"{row.where} gives item {item!r} another label",
                 found=f"{stated[item, person]} and {label}",
                 expected="one label an item, or a column person that tells whose they are",
             )
         rows.append(_Row(item, person, label, way))
     return rows
+
+
+def _cell(row: Row, column: str) -> str:
+    """The text of a cell; empty where the row has none."""
+    value = field_of(row.value, column)
+    text = "" if value is ... or value is None else str(value).strip()
+    return as_whole(text) if isinstance(value, float) else text
 
 
 def labels_of_cell(cell: Cell) -> DrawnLabels | None:

@@ -140,6 +140,8 @@ class CorrectQuestion:
         judges: whose verdicts are corrected; those of all if empty.
         seed: of every random draw.
         place: where suites and recordings are.
+        columns: of the file of labels, those of ``item``, ``label``, ``person`` and ``drawn``,
+            where they are called otherwise.
     """
 
     verdicts: str
@@ -152,6 +154,7 @@ class CorrectQuestion:
     judges: tuple[str, ...] = ()
     seed: int = 0
     place: Place = field(default_factory=Place)
+    columns: tuple[tuple[str, str], ...] = ()
 
     def answer(self) -> CorrectAnswer:
         """The corrected rates of each judge, or why they are refused.
@@ -196,7 +199,8 @@ class CorrectQuestion:
     def _drawn_labels(self, of_judge: JudgeVerdicts) -> DrawnLabels | None:
         """Those of the file, else those that the items bring; ``None`` to go by the calibration."""
         if self.labels is not None:
-            return labels_of_file(self.labels, self.drawn, of_judge.items)
+            columns = dict(self.columns)
+            return labels_of_file(self.labels, self.drawn, of_judge.items, columns)
         labels = labels_of_cell(of_judge.cell)
         if labels is None:
             return None
@@ -245,6 +249,7 @@ def correct(
     judges: Sequence[str] = (),
     seed: int = 0,
     cassettes: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> CorrectAnswer:
     """The rates that people would give, from a judge's verdicts and a calibration or labels.
 
@@ -265,6 +270,8 @@ def correct(
         judges: whose verdicts are corrected; those of all if empty.
         seed: of every random draw.
         cassettes: the folder of the recordings; that of pytest if not given.
+        columns: by ``item``, ``label``, ``person`` and ``drawn`` the columns of the file of labels,
+            where they are called otherwise.
 
     Raises:
         UsageError: an argument is wrong, or nothing says what the verdicts are corrected by.
@@ -281,4 +288,5 @@ def correct(
         (*judges,),
         seed,
         Place.with_recordings(cassettes),
+        (*(columns or {}).items(),),
     ).answer()

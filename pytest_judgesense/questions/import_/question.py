@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files.foreign_results import Imported, ImportedSuite, short_named
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.tables import is_there
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.registry import Importer, Registry
@@ -88,12 +89,13 @@ OPTION_WORDS: Final[Mapping[str, OptionWords]] = MappingProxyType(
         "lists": OptionWords(
             "table",
             "a column that holds a list: each member is a row, with its place, from 1, in columns "
-            "of these names, one for each depth of lists in lists; may be repeated",
+            "of these names, one for each depth of lists in lists; or columns that are called "
+            "alike, run_{replicate}, each a row; may be repeated",
         ),
         "join": OptionWords(
             "table",
             "a file with more columns of the rows, such as people's labels, and the column of both "
-            "that tells them",
+            "that tells them; may be repeated",
         ),
         "replicate": OptionWords("table", "the replicate of all rows"),
         "judge": OptionWords(_ROWS, "the judge of all rows"),
@@ -217,9 +219,9 @@ class ImportQuestion:
     def _read(self) -> Imported | ImportedSuite:
         """What the importer of the form reads, by all options that were given."""
         importer, options = self._importer(), self.options
-        if not options.path.exists():
+        if missing := next((p for p in (options.path, *options.more) if not is_there(p)), None):
             raise UsageError(
-                f"there is nothing to import at {options.path}",
+                f"there is nothing to import at {missing}",
                 found="no such file or folder",
                 expected=f"what `judgesense import {self.form}` reads",
             )
@@ -227,6 +229,13 @@ class ImportQuestion:
         _refuse_named_twice(options, _OF_ALL_ROWS)
         noted, read_names = noting(options)
         read = importer.read(noted)
+        if options.more and "more" not in read_names:
+            raise UsageError(
+                f"files of the form {self.form} are imported one by one",
+                found=listed((options.path, *options.more)),
+                expected="one file or folder",
+                remedy="import each, and join the logs by judgesense recordings join",
+            )
         what = "judgments" if isinstance(read, Imported) else "a suite"
         refuse_unused(options, read_names, self.form, what)
         _refuse_named_twice(options)

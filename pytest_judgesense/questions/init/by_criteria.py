@@ -19,6 +19,7 @@ from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.questions.init.from_function import (
     Items,
+    cell_of,
     columns_taken,
     command_of,
     id_column,
@@ -166,7 +167,7 @@ def connected(
     if column := id_column(items, {*by_field.values(), *of_people}):
         by_field["id"] = column
     cluster = mapped.get("cluster", "cluster")
-    clusters = (text_of(row.get(cluster)) or f"line {line}" for line, row in items.rows)
+    clusters = (text_of(cell_of(row, cluster)) or row.where for row in items.rows)
     return GradedConnection(
         kind,
         first_suite,
@@ -175,7 +176,7 @@ def connected(
         [name for name in by_field if name not in _BESIDE],
         people,
         {
-            criterion: sum(any(text_of(row.get(of)) for of in persons) for _, row in items.rows)
+            criterion: sum(any(text_of(cell_of(row, of)) for of in persons) for row in items.rows)
             for criterion, persons in people.items()
         },
         labels,
@@ -233,7 +234,7 @@ def _people(
                 found=f"{criterion}={'+'.join(people[criterion])} and {criterion}={columns}",
                 expected=f"each criterion once, several columns with +: {criterion}=anna+ben",
             )
-        named = columns_named(columns, items.columns) if columns else []
+        named = columns_named(columns, items) if columns else []
         if shown := [column for column in named if column in shown_columns]:
             raise UsageError(
                 f"people's grades of {criterion} would be shown to the judge",

@@ -103,7 +103,8 @@ class ScoreConnection:
         """The suite file as a table."""
         space = space_table(self.ends, self.pass_mark)
         # JSON Lines are read as a user's own if the suite file names columns.
-        own = file.endswith(".jsonl") and {name: name for name in self.fields}
+        is_own = file.endswith((".csv", ".tsv", ".json"))
+        own = {} if is_own else {name: name for name in self.fields}
         columns = {"columns": dict(self.columns or own or {})} if self.columns or own else {}
         values = {"values": dict(self.values)} if self.values else {}
         question = f"Answer with a number from {' to '.join(self.ends.ends)}."
@@ -219,7 +220,7 @@ def _connection(
         (),
         (),
     )
-    table = connection.table("items", items.file.name)
+    table = connection.table("items", items.named)
     read = read_items(table, connection.fields, items, options)
     numbers = [score_of_text(item.label) for item in read if item.label is not None]
     return replace(connection, numbers=numbers, sizes=cluster_sizes(read))

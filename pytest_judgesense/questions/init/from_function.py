@@ -17,9 +17,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from pytest_judgesense.checks.suite_faults import lint_suite
-from pytest_judgesense.errors import SuiteError, UsageError, listed, unknown_name
-from pytest_judgesense.files.opening import read_bytes, read_text
+from pytest_judgesense.errors import LogError, SuiteError, UsageError, listed, unknown_name
+from pytest_judgesense.files.opening import read_bytes
+from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of, no_and_yes
+from pytest_judgesense.files.tables import RowTable, file_at, table_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
 from pytest_judgesense.measures.shared import (
@@ -51,8 +53,6 @@ from pytest_judgesense.suites.stimuli import (
     TO_TEXTS,
     Stimuli,
     kind_of_value,
-    place_of,
-    rows_of,
     text_of,
 )
 from pytest_judgesense.trial import TIE, as_whole
@@ -71,19 +71,47 @@ _LONGEST_SHOWN: Final = 80
 
 @dataclass(frozen=True)
 class Items:
-    """A file of items: its rows with their lines, and the columns that any of them has."""
+    """A file of items.
+
+    Attributes:
+        file: its path.
+        table: its rows.
+        part: what of the file they are, as behind ``#``; empty for all.
+    """
 
     file: Path
-    rows: Sequence[tuple[int, Mapping[Any, Any]]]
+    table: RowTable
+    part: str = ""
 
     @property
-    def columns(self) -> list[str]:
-        return list(dict.fromkeys(name for _, row in self.rows for name in row))
+    def rows(self) -> Sequence[Row]:
+        """The rows, in their order."""
+        return self.table.rows
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that any of the rows has."""
+        return self.table.columns
+
+    @property
+    def named(self) -> str:
+        """What a suite file in the same folder calls the file."""
+        return f"{self.file.name}#{self.part}" if self.part else self.file.name
+
+    def has(self, column: str) -> bool:
+        """Whether a row has a column, which may be ``a.b``, field b of the objects in a."""
+        return self.table.has(column)
 
     def values(self, column: str | None) -> list[str]:
         """The texts in a column, without empty cells; none without a column."""
-        texts = (text_of(row.get(column)) for _, row in self.rows)
+        texts = (text_of(cell_of(row, column)) for row in self.rows)
         return [text.strip() for text in texts if text and text.strip()]
+
+
+def cell_of(row: Row, column: str | None) -> Any:
+    """The value of a row in a column; ``None`` if it has none."""
+    value = ... if column is None else field_of(row.value, column)
+    return None if value is ... else value
 
 
 class Connected(Protocol):
@@ -146,27 +174,18 @@ def items_of(path: Path) -> Items:
     Raises:
         UsageError: it cannot be read, or holds none.
     """
+    file, part = file_at(path)
     with UsageError.instead_of(
-        (OSError, UnicodeDecodeError),
-        f"the items in {path} cannot be read",
-        expected="a file in UTF-8: .csv, .tsv, .json or .jsonl",
+        OSError,
+        f"the items in {file} cannot be read",
+        expected="a table: CSV, JSON, JSON Lines, XLSX or Parquet",
     ):
-        text = read_text(path).removeprefix("\ufeff")
-    try:
-        rows = list(rows_of(path, text))
-    except SuiteError as error:
-        raise as_usage(error, error.remedy) from error
-    for number, row in rows:
-        if not isinstance(row, dict):
-            raise UsageError(
-                f"{place_of(path, number)} is no item",
-                found=json.dumps(row, ensure_ascii=False)[:_LONGEST_SHOWN],
-                expected='an object with a key for each column, such as {"question": "..."}',
-                remedy="fix it, or leave it out",
-            )
-    if not rows:
+        data = read_bytes(file)
+    with UsageError.restating(LogError):
+        table = table_of(data, file, part)
+    if not table:
         raise UsageError(f"{path} holds no items", expected="a row for every item")
-    return Items(path, rows)
+    return Items(file, table, part)
 
 
 class Columns(NamedTuple):
@@ -252,7 +271,7 @@ def by_columns(columns: Columns, items: Items, options: FunctionOptions) -> Conn
     connection = replace(
         connection, columns=renamed, values={**connection.values, **values}, label=label
     )
-    table = table_of(connection, "items", items.file.name)
+    table = suite_table_of(connection, "items", items.named)
     return _counted(connection, read_items(table, connection.fields, items, options))
 
 
@@ -316,7 +335,7 @@ def columns_taken(
     shown = f"{options.function.rpartition(':')[2]}({', '.join(names)})"
     both = f"parameters: {', '.join(names) or 'none'}; columns: {listed(items.columns)}"
     for name, column in mapped.items():
-        if column not in items.columns or name not in {*names, *beside}:
+        if not items.has(column) or name not in {*names, *beside}:
             raise UsageError(
                 f"--map {name}={column} matches nothing",
                 found=both,
@@ -347,12 +366,11 @@ def columns_taken(
 
 def refuse_gaps(items: Items, column_by_parameter: Mapping[str, str]) -> None:
     """Refuse a row that lacks the text of a parameter; an empty text is one."""
-    for line, row in items.rows:
+    for row in items.rows:
         for name, column in column_by_parameter.items():
-            if row.get(column) is None:
+            if cell_of(row, column) is None:
                 raise UsageError(
-                    f"{place_of(items.file, line)} has no {column}, which the function takes as "
-                    f"{name}",
+                    f"{row.where} has no {column}, which the function takes as {name}",
                     found="null, or no such field",
                     expected="a text for each parameter, in every row",
                     remedy='fill it in ("" is an empty text), or leave the row out',
@@ -361,11 +379,11 @@ def refuse_gaps(items: Items, column_by_parameter: Mapping[str, str]) -> None:
 
 def refuse_compound(items: Items, columns: Collection[str]) -> None:
     """Refuse an object or a list in one of ``columns``: an item has texts."""
-    for line, row in items.rows:
+    for row in items.rows:
         for column in columns:
-            if isinstance(value := row.get(column), dict | list):
+            if isinstance(value := cell_of(row, column), dict | list):
                 raise UsageError(
-                    f"{place_of(items.file, line)} has {kind_of_value(value)} in {column}",
+                    f"{row.where} has {kind_of_value(value)} in {column}",
                     found=json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN],
                     expected="a text, a number, true or false in every column that is used",
                     remedy=TO_TEXTS,
@@ -477,7 +495,14 @@ def read_items(
     """
     try:
         form = form_of(table, BUILT_IN.forms, f"what {items.file.name} makes")
-        stimuli = Stimuli(form, items.file, items.rows, user_names=True, taken=frozenset(fields))
+        stimuli = Stimuli(
+            form,
+            items.file,
+            [(row.number, row.value) for row in items.rows],
+            items.table.form,
+            user_names=True,
+            taken=frozenset(fields),
+        )
         return BUILT_IN.forms[form.kind].read(stimuli)
     except SuiteError as error:
         remedy = error.remedy
@@ -532,7 +557,7 @@ def recognised(connection: Connection) -> Iterator[str]:
         yield f"{answer} is also what the function calls {', '.join(named)}"
 
 
-def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
+def suite_table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
     """The suite file as a table."""
     space: dict[str, Any] = {"labels": list(connection.labels)}
     if connection.kind == "pairwise":
@@ -543,7 +568,8 @@ def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
         space["names"] = {label: list(names) for label, names in connection.names.items()}
     stimuli: dict[str, Any] = {"file": file}
     # JSON Lines are read as a user's own if the suite file names columns.
-    own = file.endswith(".jsonl") and {name: name for name in connection.fields}
+    is_own = file.endswith((".csv", ".tsv", ".json"))
+    own = {} if is_own else {name: name for name in connection.fields}
     if columns := connection.columns or own:
         stimuli["columns"] = dict(columns)
     if connection.values:
@@ -569,7 +595,7 @@ def table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:
 
 def suite_text(connection: Connection, name: str, file: str, called: str) -> str:
     """The suite file, as somebody would write it by hand."""
-    table = table_of(connection, name, file)
+    table = suite_table_of(connection, name, file)
     return written_suite(
         table,
         {
@@ -603,7 +629,7 @@ def refuse_faults(connection: Connected, items: Items, name: str, called: str) -
             """``text`` with the user's own file, and the suite file as it will be called."""
             return text.replace(str(copy), str(items.file)).replace(str(path), path.name)
 
-        path.write_text(connection.suite_text(name, copy.name, called), encoding="utf-8")
+        path.write_text(connection.suite_text(name, items.named, called), encoding="utf-8")
         try:
             suite = load_suite(path, None, BUILT_IN.forms)
         except SuiteError as fault:

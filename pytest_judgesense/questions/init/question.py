@@ -6,6 +6,7 @@ no file is overwritten: existing files are left alone and listed.
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,6 +20,7 @@ from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files.foreign_results import slug
 from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.tables import own_name
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.placeholders import placeholder_credentials
 from pytest_judgesense.judges.resolving import function_of
@@ -45,6 +47,8 @@ from pytest_judgesense.questions.init.written_files import (
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.suites.builtin import template_text
 
+# What a table that is no plain text is copied to.
+_ITEMS: Final = "items.jsonl"
 FIRST_SUITE: Final = "answers"
 
 
@@ -100,10 +104,10 @@ def start_from_function(options: FunctionOptions, install: str | None = None) ->
     connection = _connected(options, items)
     called = target.rpartition(":")[2]
     name = _free_name(called.rpartition(".")[2], target, declared)
-    suite = slug(items.file.stem)
+    suite = slug(own_name(items.file))
     from_function.refuse_faults(connection, items, suite, target)
     yield f"understood: {called} on {len(items.rows)} items of {items.file}: {connection.kind}"
-    yield from (f"            {line}" for line in connection.recognised())
+    yield from (f"            {line}" for line in (*items.table.notes, *connection.recognised()))
     yield declare(folder / "pyproject.toml", name, _table_of_function(name, target, connection))
     folders = ProjectFolders.of(folder)
     place = folders.suites / suite
@@ -150,9 +154,13 @@ def _file_of_items(
     """How the suite at ``place`` names the file of its items, and that file if it is copied."""
     source = items.file.resolve()
     if source.is_relative_to(folder.resolve()):
-        return Path(os.path.relpath(source, (folder / place).resolve())).as_posix(), {}
+        way = Path(os.path.relpath(source, (folder / place).resolve()))
+        return way.with_name(items.named).as_posix(), {}
     # It is not part of the project.
-    return items.file.name, {items.file.name: read_text(items.file)}
+    if items.table.is_plain_text and not items.part:
+        return items.file.name, {items.file.name: read_text(items.file)}
+    lines = (json.dumps(dict(row.value), ensure_ascii=False) for row in items.rows)
+    return _ITEMS, {_ITEMS: "".join(f"{line}\n" for line in lines)}
 
 
 def start_from_log(options: LogOptions, folder: Path, install: str | None = None) -> Iterator[str]:

@@ -34,7 +34,7 @@ from pytest_judgesense.checks.shared_request import (
 )
 from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
 from pytest_judgesense.files.limits import json_value, toml_value
-from pytest_judgesense.files.opening import read_bytes, read_text
+from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.files.output import replace_content
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -42,7 +42,7 @@ from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.revisions.revision import Revision, newest_versions
 from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.loading import items_of_text
+from pytest_judgesense.suites.loading import items_of_bytes
 from pytest_judgesense.suites.people import labelled_text
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Kind, Suite
@@ -209,9 +209,9 @@ def earlier_items(
     not shown beside the new one hinders nobody.
     """
     wanted, earlier = {*texts}, dict[str, Item]()
-    for raw in _versions(suite.files[0]) if wanted else ():
+    for data in _versions(suite.files[0]) if wanted else ():
         try:
-            items = items_of_text(suite, raw, kinds)
+            items = items_of_bytes(suite, data, kinds)
         except JudgesenseError:
             continue
         for item in items:
@@ -222,8 +222,8 @@ def earlier_items(
     return earlier
 
 
-def _versions(file: Path) -> Iterator[str]:
-    """The text of a file at the commits that changed it, the newest first; those that are there."""
+def _versions(file: Path) -> Iterator[bytes]:
+    """A file at the commits that changed it, the newest first; those that are there."""
     try:
         commits = newest_versions(file, _MOST_VERSIONS)
     except JudgesenseError:
@@ -235,10 +235,10 @@ def _versions(file: Path) -> Iterator[str]:
                 if not revision.holds(file):
                     continue
                 revision.write([file], Path(folder))
-                text = read_text(revision.place_in(Path(folder), file))
-            except (JudgesenseError, OSError, UnicodeDecodeError):
+                data = read_bytes(revision.place_in(Path(folder), file))
+            except (JudgesenseError, OSError):
                 continue
-        yield text.removeprefix("\ufeff")
+        yield data
 
 
 _IN_CODE: Final = "What the judge asks is in its own code"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.files.foreign_results import read_rows
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.judgesense import PairFile, pairs_of, read_pairs
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.prompt_template import fill

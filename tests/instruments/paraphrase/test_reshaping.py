@@ -104,7 +104,7 @@ WORDS = {"1": "A", "2": "B", "0": "tie", "garbage": ""}
 
 def test_labels_of_people_are_joined_from_another_file(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "people.jsonl", PEOPLE)
-    table = read(tmp_path, VERDICTS, OF_PEOPLE, values=WORDS, join=(path, "idx"))
+    table = read(tmp_path, VERDICTS, OF_PEOPLE, values=WORDS, joins=[(path, "idx")])
     judgments = judged(table)
     assert [j.verdict for j in judgments] == ["A", "tie", "B", None]
     # Contents, and the label of most: three people who disagree have none.
@@ -152,14 +152,15 @@ def test_rows_that_cannot_be_joined_are_told(
 ) -> None:
     path = write_rows(tmp_path / "people.jsonl", people)
     with pytest.raises(LogError, match=told):
-        read(tmp_path, VERDICTS, OF_PEOPLE, values=WORDS, join=(path, column))
+        read(tmp_path, VERDICTS, OF_PEOPLE, values=WORDS, joins=[(path, column)])
 
 
 def test_a_column_of_both_files_is_read_from_the_table_and_told(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "people.jsonl", [row | {"result": "2"} for row in PEOPLE])
-    table = read(tmp_path, VERDICTS, OF_PEOPLE, values=WORDS, join=(path, "idx"))
+    table = read(tmp_path, VERDICTS, OF_PEOPLE, values=WORDS, joins=[(path, "idx")])
     assert [j.verdict for j in judged(table)] == ["A", "tie", "B", None]
-    assert f"{path} has columns that are read from the table instead: result" in table.notices
+    told = f"{path} has columns that the table has too: result is people.result"
+    assert told in table.notices
 
 
 # --- candidates that the rows name -----------------------------------------------------------

@@ -12,7 +12,8 @@ import pytest
 
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.files.foreign_results import Imported, read_rows
+from pytest_judgesense.files.foreign_results import Imported
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.instruments.paraphrase.judgesense import read_decisions
 from pytest_judgesense.instruments.paraphrase.results import read_games

@@ -56,4 +56,4 @@ def test_what_nothing_reads_is_refused() -> None:
 
 
 def test_every_option_has_its_words() -> None:
-    assert {field.name for field in fields(ImportOptions)} - {"path"} == OPTION_WORDS.keys()
+    assert {field.name for field in fields(ImportOptions)} - {"path", "more"} == OPTION_WORDS.keys()

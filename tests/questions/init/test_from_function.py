@@ -18,6 +18,7 @@ import pytest
 
 from pytest_judgesense.commands import init
 from pytest_judgesense.errors import UsageError
+from pytest_judgesense.files.tables import table_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.resolving import declared_judges
 from pytest_judgesense.questions.init.from_function import (
@@ -607,7 +608,7 @@ def test_a_value_without_a_column_of_labels_asks_for_the_column(tmp_path: Path) 
     ("file", "text", "place"),
     [
         ("x.jsonl", '{"text": "a"}\nnull\n', "x.jsonl:2"),
-        ("x.json", '[{"text": "a"}, null]', "x.json, item 2"),
+        ("x.json", '[{"text": "a"}, null]', "x.json, record 2"),
     ],
 )
 def test_a_row_that_is_null_is_shown_where_it_stands(
@@ -619,7 +620,7 @@ def test_a_row_that_is_null_is_shown_where_it_stands(
     done = judgesense(*given, cwd=tmp_path, merged=True)
     assert done.returncode == 2
     what, found, expected, remedy = done.stdout.splitlines()
-    assert what == f"judgesense: {place} is no item"
+    assert what == f"judgesense: {place} is not an object"
     assert found == "  found:    null"
     assert "an object with a key for each column" in expected
     assert "leave it out" in remedy
@@ -846,13 +847,15 @@ def test_a_column_that_names_the_items_becomes_their_id(
     rows_of_file: list[tuple[str, ...]], used: tuple[str, ...], column: str | None
 ) -> None:
     columns = ("text", "label", "ticket")
-    placed = [
-        (line, dict(zip(columns, row, strict=True)))
-        for line, row in enumerate(rows_of_file, start=2)
-    ]
-    assert id_column(Items(Path("x.csv"), placed), used) == column
-    with_ids = [(line, {**row, "id": f"{line}"}) for line, row in placed]
-    assert id_column(Items(Path("x.csv"), with_ids), used) is None
+    rows = [dict(zip(columns, row, strict=True)) for row in rows_of_file]
+    assert id_column(items_of_rows(rows), used) == column
+    with_ids = [{**row, "id": f"{number}"} for number, row in enumerate(rows)]
+    assert id_column(items_of_rows(with_ids), used) is None
+
+
+def items_of_rows(rows: list[dict[str, str]]) -> Items:
+    path = Path("x.jsonl")
+    return Items(path, table_of("\n".join(map(json.dumps, rows)).encode(), path))
 
 
 def test_the_column_of_ids_is_written_into_the_suite_and_said(tmp_path: Path) -> None:

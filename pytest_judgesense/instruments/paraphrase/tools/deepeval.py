@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
-from pytest_judgesense.files.foreign_results import Imported, Total, malformed, read_json, slug
+from pytest_judgesense.files.foreign_results import Imported, Total, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.tables import malformed, read_document
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     chosen,
@@ -51,7 +52,7 @@ _STEPS: Final = " \n \nEvaluation Steps:\n["
 
 def imported_deepeval(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import deepeval`` reads."""
-    run = read_json(options.path, dict, "a test run of deepeval")
+    run = read_document(options.path, dict, "a test run of deepeval")
     if isinstance(inner := run.get("testRunData"), dict):
         run = inner
     if not any(isinstance(run.get(name), list) for name in _CASES):

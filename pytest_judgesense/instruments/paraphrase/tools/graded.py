@@ -16,8 +16,10 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.files.foreign_results import Imported, Row, Total, malformed
+from pytest_judgesense.files.foreign_results import Imported, Total
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.rows import Row
+from pytest_judgesense.files.tables import malformed
 from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import refuse_fields
 from pytest_judgesense.suites.item import item_id

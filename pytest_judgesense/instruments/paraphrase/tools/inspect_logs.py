@@ -19,15 +19,9 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.files.foreign_results import (
-    Imported,
-    Total,
-    malformed,
-    messages_of,
-    read_json,
-    slug,
-)
+from pytest_judgesense.files.foreign_results import Imported, Total, messages_of, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.tables import malformed, read_document
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Grade,
@@ -62,7 +56,7 @@ def imported_inspect(options: ImportOptions) -> Imported:
 def _parts(path: Path) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
     """The samples of a log, each with its place, and its header, without a place."""
     if path.suffix == ".json":
-        log = read_json(path, dict, "a log of Inspect")
+        log = read_document(path, dict, "a log of Inspect")
         samples = log.pop("samples", None) or []
         if not isinstance(samples, list) or not isinstance(log.get("eval"), dict):
             raise malformed(str(path), list(log)[:9], "a log of Inspect, with eval and samples")

@@ -22,16 +22,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pytest_judgesense.files.foreign_results import (
-    Imported,
-    Total,
-    json_or_none,
-    malformed,
-    messages_of,
-    read_json,
-    slug,
-)
+from pytest_judgesense.files.foreign_results import Imported, Total, json_or_none, messages_of, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.tables import malformed, read_document
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
     Graded,
     chosen,
@@ -68,7 +61,7 @@ _ERROR: Final = 2
 
 def imported_promptfoo(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import promptfoo`` reads."""
-    file = read_json(options.path, dict, "the results of promptfoo")
+    file = read_document(options.path, dict, "the results of promptfoo")
     results = table_of(file.get("results"))
     if not isinstance(rows := results.get("results"), list):
         expected = "results.results, a list, as promptfoo eval -o results.json writes it"

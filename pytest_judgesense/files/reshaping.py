@@ -1,0 +1,357 @@
+"""Rows of a table, made of those of its files before they are read as judgments or grades.
+
+A cell may hold a list, or an object, or lists of lists: each member becomes a row, with its places
+in columns of their own. Columns that are called alike, a run each, become rows in the same way.
+What else is known of the rows, such as what people said, may stand in other files, which are joined
+in their order; there a row may be what one person said of one item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, product, zip_longest
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
+from pytest_judgesense.files.limits import json_value
+from pytest_judgesense.files.rows import Row, field_of
+from pytest_judgesense.files.tables import CSV, RowTable, own_name, read_rows
+from pytest_judgesense.trial import as_whole, grouped
+
+# What one person said of one item: the columns of such a file, and the column that it becomes.
+PERSON: Final = "person"
+_SAID: Final = "label"
+_CRITERION: Final = "criterion"
+PEOPLE: Final = "people."
+_PLACE: Final = re.compile(r"\{([^{}]*)\}")
+_DECIMAL: Final = re.compile(r"[+-]?\d+(?:,\d+)?")
+_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_TOGETHER: Final = "+"
+
+
+def reshaped(
+    table: RowTable,
+    lists: Iterable[tuple[str, str]] = (),
+    joins: Iterable[tuple[Path, str]] = (),
+) -> RowTable:
+    """A table with a row for each member of lists, and with the columns of other files.
+
+    Args:
+        table: as it was read; decimal commas become points.
+        lists: columns that hold lists, with the names for places (`unlisted`); or patterns of the
+            names of columns, such as ``run_{replicate}`` (`long`), with what the column of their
+            values is called, or nothing.
+        joins: files with more columns of the rows, and the column of both (`joined`), in order.
+
+    Raises:
+        UsageError: a column is not there, or is there already.
+        LogError: a cell holds no list, or a joined file has no row for one of the table, or two.
+    """
+    table = with_decimal_points(table)
+    stated = [*lists]
+    patterns = [(column, name) for column, name in stated if _PLACE.search(column)]
+    table = long(table, patterns) if patterns else table
+    table = unlisted(table, dict(pair for pair in stated if pair not in patterns))
+    for path, column in joins:
+        table = joined(table, path, column)
+    return table
+
+
+def _with_rows(table: RowTable, rows: Sequence[Row], *notes: str) -> RowTable:
+    columns = dict.fromkeys(chain.from_iterable(row.value for row in rows))
+    return replace(
+        table, rows=tuple(rows), columns=tuple(columns), notes=(*table.notes, *filter(None, notes))
+    )
+
+
+# --- decimal commas -------------------------------------------------------------------------------
+
+
+def with_decimal_points(table: RowTable) -> RowTable:
+    """A delimited table whose columns of numbers have points where they had decimal commas.
+
+    ``1,234`` may be a number of thousands: where all commas of a column are followed by three
+    digits they stay, unless cells are separated by ``;``, as those with decimal commas are.
+    """
+    if table.form != CSV:
+        return table
+    columns = [column for column in table.columns if _has_decimal_commas(table, column)]
+    if not columns:
+        return table
+    rows = [
+        replace(
+            row,
+            value={
+                **row.value,
+                **{
+                    column: cell.replace(",", ".")
+                    for column in columns
+                    if isinstance(cell := row.value.get(column), str)
+                },
+            },
+        )
+        for row in table
+    ]
+    return _with_rows(table, rows, f"decimal commas are read as points: columns {listed(columns)}")
+
+
+def _has_decimal_commas(table: RowTable, column: str) -> bool:
+    is_decimal = False
+    for row in table:
+        cell = row.value.get(column)
+        text = cell.strip() if isinstance(cell, str) else ""
+        if text and not _DECIMAL.fullmatch(text):
+            return False
+        is_decimal = is_decimal or (
+            "," in text and (table.separator == ";" or not _THOUSANDS.fullmatch(text))
+        )
+    return is_decimal
+
+
+# --- lists in cells -------------------------------------------------------------------------------
+
+
+def unlisted(table: RowTable, places: Mapping[str, str]) -> RowTable:
+    """A table of which each row holds one member of the list in a column.
+
+    Args:
+        table: the rows.
+        places: by the column of a list, what the columns are called that hold the place of a
+            member; with commas between them for lists in lists, the outer list first. Places are
+            numbers from 1, and the keys of an object. Columns with ``+`` between them hold lists of
+            one length, which are taken together.
+
+    Raises:
+        UsageError: a column for places is there already, has no name or that of another.
+        LogError: a cell holds no list.
+    """
+    for column, text in places.items():
+        names = text.split(",")
+        if len({*names}) < len(names) or not all(names):
+            raise UsageError(
+                f"--lists {column}={text}: the columns of places are not told apart",
+                expected="another name for each depth of lists in lists",
+            )
+        if name := next((name for name in names if name in table.columns), None):
+            raise UsageError(
+                f"--lists {column}={text}: there is a column {name!r} already",
+                expected="a new name for the place of a member in its list",
+            )
+        columns = [column] if table.has(column) else column.split(_TOGETHER)
+        members = [[*_members(row, columns, names)] for row in table]
+        empty = sum(not of_row for of_row in members)
+        note = f"{empty} rows have an empty list in {column}, and are left out" * bool(empty)
+        table = _with_rows(table, [*chain.from_iterable(members)], note)
+    return table
+
+
+def _members(row: Row, columns: Sequence[str], names: Sequence[str]) -> Iterator[Row]:
+    """A row for each member of the lists in ``columns``, or of the lists in them."""
+    if not names:
+        yield row
+        return
+    lists = [_placed(row, column) for column in columns]
+    if uneven := [
+        c for c, members in zip(columns, lists, strict=True) if [*members] != [*lists[0]]
+    ]:
+        raise row.wrong(uneven[0], f"a list as long as that in {columns[0]}")
+    for place in lists[0]:
+        cells = {column: members[place] for column, members in zip(columns, lists, strict=True)}
+        member = Row(
+            f"{row.where}, {names[0]} {place}", {**row.value, **cells, names[0]: place}, row.number
+        )
+        yield from _members(member, columns, names[1:])
+
+
+def _placed(row: Row, column: str) -> dict[int | str, Any]:
+    """The members of a list by their numbers from 1, those of an object by their keys."""
+    members = field_of(row.value, column)
+    if isinstance(members, str) and members[:1] in ("[", "{"):
+        try:
+            members = json_value(members)
+        except ValueError:
+            members = None
+    if isinstance(members, dict):
+        return {**members}
+    if not isinstance(members, list):
+        raise row.wrong(column, f"a list: --lists {column}=... makes rows of its members")
+    return {**dict(enumerate(members, start=1))}
+
+
+# --- columns that are called alike ----------------------------------------------------------------
+
+
+class _Pattern(NamedTuple):
+    """Columns that are called alike: the names of their places, and what their values are called.
+
+    ``text`` is as it was given, ``cells`` the places of each column of a table.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    values: str
+    cells: Mapping[str, tuple[str, ...]]
+
+
+def long(table: RowTable, patterns: Iterable[tuple[str, str]]) -> RowTable:
+    """A table with a row for each of several columns that are called alike.
+
+    ``run_{replicate}`` makes of the columns ``run_1`` and ``run_2`` two rows, with the replicate
+    and a column ``run``. Patterns with the same places make the same rows: ``verdict_{replicate}``
+    and ``reply_{replicate}``.
+
+    Raises:
+        UsageError: no column is called so, or the places have no names or those of columns.
+    """
+    read = [_pattern(table, text, name) for text, name in patterns]
+    for together in grouped(read, lambda pattern: pattern.names).values():
+        gone = {column for pattern in together for column in pattern.cells}
+        rows = [row for wide in table for row in _of_wide(wide, together, gone)]
+        table = _with_rows(table, rows)
+    return table
+
+
+def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
+    names = tuple(_PLACE.findall(text))
+    values = name or _PLACE.sub("", text).strip("_-. ") or "value"
+    if not all(names) or len({*names, values}) <= len(names):
+        raise UsageError(
+            f"--lists {text}: the columns of places are not told apart",
+            expected="a name in each pair of braces, such as run_{replicate}, and another one for "
+            "the values: --lists run_{replicate}=verdict",
+        )
+    parts = [re.escape(part) for part in _PLACE.split(text)[::2]]
+    cells: dict[str, tuple[str, ...]] = {}
+    # As many numbers as may be: of run_1 and run_1_reply one is a run.
+    for places in product((r"(\d+)", r"(.+?)"), repeat=len(names)):
+        form = re.compile("".join(chain(*zip_longest(parts, places, fillvalue=""))))
+        matching = {column: form.fullmatch(column) for column in table.columns}
+        cells = {column: match.groups() for column, match in matching.items() if match}
+        if cells:
+            break
+    if not cells:
+        nearest = unknown_name("column", text, table.columns)
+        raise UsageError(
+            f"--lists {text}: no column is called so",
+            expected=nearest.expected,
+            remedy=nearest.remedy,
+        )
+    if taken := [place for place in (*names, values) if place in {*table.columns} - {*cells}]:
+        raise UsageError(
+            f"--lists {text}: there is a column {taken[0]!r} already",
+            expected="new names for the places, and for the values: --lists PATTERN=NAME",
+        )
+    return _Pattern(text, names, values, cells)
+
+
+def _of_wide(row: Row, patterns: Sequence[_Pattern], gone: set[str]) -> Iterator[Row]:
+    """The rows of a row, in the order of its columns."""
+    rest = {column: cell for column, cell in row.value.items() if column not in gone}
+    cells: dict[tuple[str, ...], dict[str, Any]] = {}
+    for pattern in patterns:
+        for column, places in pattern.cells.items():
+            if column in row.value:
+                cells.setdefault(places, {})[pattern.values] = row.value[column]
+    if not cells:
+        raise row.wrong(patterns[0].text, "a column that is called so")
+    names = patterns[0].names
+    nothing = dict.fromkeys(pattern.values for pattern in patterns)
+    for places, values in cells.items():
+        shown = ", ".join(f"{name} {place}" for name, place in zip(names, places, strict=True))
+        placed = dict(zip(names, places, strict=True))
+        yield Row(f"{row.where}, {shown}", {**rest, **placed, **nothing, **values}, row.number)
+
+
+# --- other files ----------------------------------------------------------------------------------
+
+
+def joined(table: RowTable, path: Path, column: str) -> RowTable:
+    """A table with the columns of another file.
+
+    A column that the table has too is called by the file: ``people.score`` of ``people.csv``.
+
+    Args:
+        table: the rows.
+        path: the other file, a row for each value of ``column``; or what one person said a row, in
+            the columns ``person`` and ``label``, which become a column ``people.NAME`` each.
+        column: the column of both that tells which rows belong together.
+
+    Raises:
+        LogError: the other file has no row for one of the table, or two.
+    """
+    other = with_decimal_points(read_rows(path))
+    notes = [*other.notes]
+    by_key = (
+        _by_person(other, column) if {PERSON, _SAID} <= {*other.columns} else _by_key(other, column)
+    )
+    there = dict.fromkeys(chain.from_iterable(by_key.values()))
+    named = {name: f"{own_name(path)}.{name}" for name in there if name in table.columns}
+    named.pop(column, None)
+    rows = []
+    for row in table:
+        key = _key(row, column)
+        if key not in by_key:
+            raise LogError(
+                f"{path} has no row for {row.where}",
+                found=f"no {column} {key[:80]}",
+                expected=f"a row for each {column}",
+                remedy="name the column that both files have: --join FILE=COLUMN",
+            )
+        more = {named.get(name, name): cell for name, cell in by_key[key].items() if name != column}
+        rows.append(replace(row, value={**row.value, **more}))
+    if named:
+        called = ", ".join(f"{name} is {other_name}" for name, other_name in named.items())
+        notes.append(f"{path} has columns that the table has too: {called}")
+    if made := [name for name in there if name.startswith(PEOPLE) and name not in other.columns]:
+        notes.append(f"{path} holds what a person said a row: it is in columns {listed(made)}")
+    return _with_rows(table, rows, *notes)
+
+
+def _by_key(table: RowTable, column: str) -> dict[str, Mapping[str, Any]]:
+    """The rows of a file by what tells them."""
+    by_key: dict[str, Row] = {}
+    for row in table:
+        key = _key(row, column)
+        if key in by_key:
+            raise LogError(
+                f"{row.where} repeats a row of --join",
+                found=f"{column} {key[:80]}, which {by_key[key].where} holds",
+                expected="every row once",
+                remedy="leave one of them out; or, if each is what another person said, call its "
+                f"columns {PERSON} and {_SAID}",
+            )
+        by_key[key] = row
+    return {key: row.value for key, row in by_key.items()}
+
+
+def _by_person(table: RowTable, column: str) -> dict[str, Mapping[str, Any]]:
+    """What people said, a column each, by what tells the items."""
+    said: dict[str, dict[str, Any]] = {}
+    places: dict[tuple[str, str], str] = {}
+    for row in table:
+        key, person = _key(row, column), _key(row, PERSON)
+        criterion = str(row.value.get(_CRITERION) or "")
+        name = PEOPLE + ".".join(filter(None, (criterion, person)))
+        label = field_of(row.value, _SAID)
+        if said.setdefault(key, {}).setdefault(name, label) != label:
+            raise LogError(
+                f"{row.where} contradicts what the same person said",
+                found=f"{person} on {column} {key[:80]}: {label!r}, and in {places[key, name]} "
+                f"{said[key][name]!r}",
+                expected="one label of each person and item",
+                remedy="leave one of them out",
+            )
+        places.setdefault((key, name), row.where)
+    every = dict.fromkeys(chain.from_iterable(said.values()))
+    return {key: {**dict.fromkeys(every), **labels} for key, labels in said.items()}
+
+
+def _key(row: Row, column: str) -> str:
+    """What tells a row, as a text; numbers and texts of them are the same."""
+    value: Any = field_of(row.value, column)
+    if value is None or value is ... or isinstance(value, list | dict) or not str(value).strip():
+        raise row.wrong(column, "what tells the row, in both files: a text or a number")
+    return as_whole(str(value).strip())

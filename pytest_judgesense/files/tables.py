@@ -18,7 +18,7 @@ from itertools import chain
 from operator import attrgetter
 from os.path import commonpath
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files.limits import beyond, limits
@@ -37,7 +37,9 @@ from pytest_judgesense.files.rows import (
     separator_of,
 )
 from pytest_judgesense.files.unpacking import Content, unpacked
-from pytest_judgesense.files.workbooks import Sheet, sheet_of_parquet, sheets_of_workbook
+
+if TYPE_CHECKING:
+    from pytest_judgesense.files.workbooks import Sheet
 
 CSV: Final = "CSV"
 JSON: Final = "JSON"
@@ -249,6 +251,8 @@ def table_of(data: bytes, path: Path, part: str = "") -> RowTable:
         return _of_workbook(content, path, part)
     if content.data.startswith(_BEGINS_PARQUET):
         _refuse_part(path, part, PARQUET)
+        from pytest_judgesense.files.workbooks import sheet_of_parquet
+
         sheet = sheet_of_parquet(content.data, path)
         return _of_sheet(sheet, str(path), PARQUET, content)
     text, encoding = _decoded(content.data, path)
@@ -256,6 +260,8 @@ def table_of(data: bytes, path: Path, part: str = "") -> RowTable:
 
 
 def _of_workbook(content: Content, path: Path, part: str) -> RowTable:
+    from pytest_judgesense.files.workbooks import sheets_of_workbook
+
     sheets = sheets_of_workbook(content.data, path, part)
     named = [sheet for sheet in sheets if sheet.name == part]
     if part and not named:

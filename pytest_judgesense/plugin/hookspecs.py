@@ -10,16 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-
-from pytest_judgesense.plugin.check_names import CHECK_MARKERS, ROOMS_OF_CHECKS
 
 if TYPE_CHECKING:
     from pytest_judgesense.errors import ExtensionError
     from pytest_judgesense.measures.bar import CheckKind
     from pytest_judgesense.registry import Hook, Measure, Provider, Registry
+
+# The built-in checks by name, with their lines in ``pytest --markers``. Every run registers them as
+# markers, and imports no registry for that: the file is made by docs/reference/generate.py. A line
+# has the room of the instrument that gives the check, a tab, and the line of the marker; the checks
+# of no room have an empty name.
+_CHECKS: Final = Path(__file__).with_name("check_markers.txt")
+_LINES: Final = [line.partition("\t") for line in _CHECKS.read_text("utf-8").splitlines()]
+CHECK_MARKERS: Final = {marker.partition("(")[0]: marker for _, _, marker in _LINES}
+ROOMS_OF_CHECKS: Final = {marker.partition("(")[0]: room for room, _, marker in _LINES if room}
 
 
 @pytest.hookspec

@@ -18,7 +18,6 @@ from pytest_judgesense.estimate import Estimate, compact, find_estimate
 from pytest_judgesense.judges.spec import FREE
 from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.measures.shared import FAILED_RATE, UNPARSED_RATE
-from pytest_judgesense.report.since_baseline import gains, headline
 from pytest_judgesense.report.terminal import compared_lines, notice_lines, pooled_lines
 from pytest_judgesense.report.view import (
     KNOWN,
@@ -207,8 +206,18 @@ def _legend(view: View) -> Iterator[str]:
 def verdict(judge: JudgeView, missed: Iterable[Missed], today: date | None = None) -> str:
     """What `counted_checks` says, and what the judge has become since its baseline."""
     counted = counted_checks(judge, missed, today)
+    if not _is_compared(judge):
+        return counted
+    # What compares with earlier sessions is imported where there is a baseline.
+    from pytest_judgesense.report.since_baseline import headline
+
     since = headline(judge.sheet.checks)
     return f"{counted}; {since}" if since else counted
+
+
+def _is_compared(judge: JudgeView) -> bool:
+    """Whether a check compares the judge with a baseline."""
+    return any(line.against for line in judge.sheet.checks)
 
 
 def counted_checks(judge: JudgeView, missed: Iterable[Missed], today: date | None = None) -> str:
@@ -303,6 +312,10 @@ def _failing_lines(judge: JudgeView, today: date | None) -> Iterator[str]:
 
 def _gain_lines(judge: JudgeView) -> Iterator[str]:
     """What is better than in the baseline: the first few, and how many more."""
+    if not _is_compared(judge):
+        return
+    from pytest_judgesense.report.since_baseline import gains
+
     sentences = gains(judge.sheet)
     for sentence in sentences[:MOST_SPELT_OUT]:
         yield from (Toned(text, "good") for text in indented(sentence, width=2))

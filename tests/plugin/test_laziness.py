@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.plugin.check_names import CHECK_MARKERS
+from pytest_judgesense.plugin.hookspecs import CHECK_MARKERS
 from tests.suites.known import absent_measures
 
 from .project import PYTHON_JUDGE, parity_suite
@@ -54,9 +54,9 @@ def test_a_run_without_suites_and_markers_imports_nothing_heavy_and_the_least_of
     result = ordinary.runpytest_subprocess(*ALONE)
     result.assert_outcomes(passed=2)
     assert _line(result, "heavy:") == ""
-    # The package, its plugin, the hooks of others, the options, the names of the checks, and
+    # The package, its plugin, the hooks of others and the names of the checks, the options, and
     # whether it is used: no module more.
-    assert _line(result, "ours:") == "6"
+    assert _line(result, "ours:") == "5"
 
 
 def test_the_names_of_markers_are_those_of_the_checks() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.plugin.check_names import CHECK_MARKERS
+from pytest_judgesense.plugin.hookspecs import CHECK_MARKERS
 from pytest_judgesense.plugin.suite_names import SuiteNotFound, SuitesOfRun
 from tests.suites.known import absent_measures
 

@@ -130,6 +130,10 @@ class Table(NamedTuple):
         """The cells of all rows as text."""
         return [[cell_text(cell, self.digits) for cell in row] for row in self.rows]
 
+    def records(self) -> list[dict[str, Value]]:
+        """The rows as values by column."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
     def first(self, lines: int) -> Table:
         """Its first lines, and how many more there are."""
         more = len(self.rows) - lines

@@ -182,12 +182,12 @@ def _shown_cell(value: Any) -> Any:
     """A value of a table of an analysis: in words, or shares of a whole as a strip."""
     from markupsafe import Markup
 
-    if is_shares(value):
+    if _is_shares(value):
         return Markup(strip(value))  # noqa: S704 our own drawing, of numbers
     return _cell(value)
 
 
-def is_shares(value: Any) -> bool:
+def _is_shares(value: Any) -> bool:
     """Whether it is a list of shares of one whole, longer than is read at a glance."""
     return (
         isinstance(value, list | tuple)

@@ -40,6 +40,7 @@ from pytest_judgesense.instruments.paraphrase.estimators import flips as contrad
 from pytest_judgesense.measures.cell import FAILED, UNPARSED, Cell
 from pytest_judgesense.stats.agreement import cohen_kappa
 from pytest_judgesense.suites.suite import Suite, template_pairs
+from pytest_judgesense.text.layout import as_title
 from pytest_judgesense.text.shown_change import ShownChange, farthest
 from pytest_judgesense.trial import Judgment
 
@@ -423,7 +424,7 @@ def _finding(
     varied = {place: estimate for place, estimate in estimates.items() if place not in flat}
     degenerate = f"one answer to everything: {', '.join(map(on, sorted(flat)))}" if flat else ""
     if not varied:
-        return degenerate[:1].upper() + degenerate[1:]
+        return as_title(degenerate)
     place, least = min(varied.items(), key=lambda placed: (placed[1].value, placed[0]))
     finding = "No verdict changed under another wording of the prompt"
     if least.value < 1:

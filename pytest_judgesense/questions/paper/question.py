@@ -98,7 +98,7 @@ class PaperAnswer(QuestionAnswer):
             "tables": {
                 table.name: {
                     "caption": table.caption,
-                    "rows": [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+                    "rows": table.records(),
                     "notes": list(table.notes),
                 }
                 for table in self.tables
@@ -117,7 +117,7 @@ class PaperAnswer(QuestionAnswer):
         if name not in by_name:
             raise unknown_name("table", name, by_name)
         wanted = by_name[name]
-        return dataframe_of(dict(zip(wanted.columns, row, strict=True)) for row in wanted.rows)
+        return dataframe_of(wanted.records())
 
     def files(self, path: Path) -> Iterator[tuple[Path, Callable[[], str]]]:
         """The files of an output, each with what makes its text; their form is its suffix."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +12,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pytest_judgesense.datasheets.published_design import Table, Value
 from pytest_judgesense.errors import UsageError, listed, unknown_name
-from pytest_judgesense.estimate import Clustered, compact
+from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
 from pytest_judgesense.questions.report.panel import scale_panel
 from pytest_judgesense.questions.report.panel.scale_panel import ScalePanel
-from pytest_judgesense.questions.report.panel.votes import JudgePanel, VotePrice
+from pytest_judgesense.questions.report.panel.votes import JudgePanel
+from pytest_judgesense.questions.report.panel.worth import (
+    ERRORS,
+    plain_worth,
+    priced,
+    worth_lines,
+)
 from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.terminal import tables_lines
-from pytest_judgesense.stats.effective_votes import EffectiveVotes
 from pytest_judgesense.stats.inputs import LEVEL, NotEstimable
 from pytest_judgesense.stats.selective import Selective
 from pytest_judgesense.stats.subsets import FOLDS, BestPanel
@@ -32,7 +36,6 @@ if TYPE_CHECKING:
 
 
 SCHEMA: Final = "judgesense/panel/1"
-_A_THOUSAND: Final = 1000
 _PRICED: Final = "calls and tokens an item, USD a 1,000 items"
 # Where the bound on the error does not hold for the items without a label.
 _NOT_DRAWN: Final[Mapping[str | None, str]] = {
@@ -64,30 +67,12 @@ def sentences(panel: JudgePanel) -> Iterator[str]:
             "vote: if people saw votes, errors are missed and the error below is not bounded; "
             "label blind"
         )
-    yield from _worth(panel)
+    yield from worth_lines(panel.effective, panel.ballots.judges, _correlated(panel))
     yield from _decided(panel)
 
 
-def _worth(panel: JudgePanel) -> Iterator[str]:
-    worth, names = panel.effective, panel.ballots.judges
-    if isinstance(worth, NotEstimable):
-        yield f"effective votes: not known: {worth.reason}"
-        return
-    by = (
-        f"correlation of {'errors' if panel.by_errors else 'verdicts'} {compact(worth.correlation)}"
-    )
-    ends = f" {_ends(worth.interval)}" if worth.interval else ""
-    value = f"{worth.value:.2f}" if math.isfinite(worth.value) else "no bound"
-    yield f"effective votes: {value}{ends} of {len(worth.counted)} ({by} in the mean)"
-    if len(worth.counted) < len(names):
-        alike = [name for place, name in enumerate(names) if place not in worth.counted]
-        what = "errors" if panel.by_errors else "verdicts"
-        yield f"not counted, {what} alike on all items outside one cluster: {listed(alike)}"
-    if not panel.by_errors:
-        yield (
-            "without labels verdicts are correlated, and judges that are right together look as "
-            "if they depended on each other: label items (judgesense label)"
-        )
+def _correlated(panel: JudgePanel) -> str:
+    return ERRORS if panel.by_errors else "verdicts"
 
 
 def _decided(panel: JudgePanel) -> Iterator[str]:
@@ -137,7 +122,7 @@ def _judges(panel: JudgePanel) -> Table:
         votes, price = of.votes[:, place], panel.prices[place]
         right = float(is_right[of.labelled, place].mean()) if panel.by_errors else None
         alone = int(((votes >= 0) & (top >= 0) & (votes != top)).sum())
-        rows.append((name, right, alone, int((votes < 0).sum()), *_priced(price)))
+        rows.append((name, right, alone, int((votes < 0).sum()), *priced(price)))
     return Table(
         "judges",
         f"votes of each judge; right: share of the items with {panel.labels_of}"
@@ -157,7 +142,7 @@ def _sizes(panel: JudgePanel, sizes: Sequence[BestPanel]) -> Table:
             best.held_out,
             best.gain,
             best.ends,
-            *_priced(panel.price_of(best.judges)),
+            *priced(panel.price_of(best.judges)),
         )
         for best in sizes
     )
@@ -172,13 +157,6 @@ def _sizes(panel: JudgePanel, sizes: Sequence[BestPanel]) -> Table:
         ),
         keys=2,
     )
-
-
-def _priced(price: VotePrice) -> tuple[Value, ...]:
-    usd = None if price.usd is None else price.usd * _A_THOUSAND
-    calls = round(price.calls, 1)
-    tokens = None if price.tokens is None else round(price.tokens)
-    return int(calls) if calls.is_integer() else calls, tokens, usd
 
 
 def _votes_needed(panel: JudgePanel, selective: Selective) -> Table:
@@ -245,7 +223,7 @@ def _votes_of(panel: JudgePanel, row: int) -> tuple[str, str]:
 
 def to_plain(panel: JudgePanel) -> dict[str, Any]:
     """What is printed, as JSON values, unrounded."""
-    of, worth = panel.ballots, panel.effective
+    of = panel.ballots
     return {
         "schema": SCHEMA,
         "suite": panel.suite,
@@ -260,38 +238,10 @@ def to_plain(panel: JudgePanel) -> dict[str, Any]:
             "of": ("people" if of.by_people else "suite") if panel.by_errors else None,
             "drawn": of.drawn,
         },
-        "effective_votes": _worth_of(worth, panel)
-        if isinstance(worth, EffectiveVotes)
-        else {"value": None, "unavailable": worth.reason},
+        "effective_votes": plain_worth(panel.effective, of.judges, _correlated(panel)),
         "notices": [*sentences(panel)],
-        "tables": {table.name: rows_of(table) for table in tables(panel)},
+        "tables": {table.name: table.records() for table in tables(panel)},
     }
-
-
-def _worth_of(worth: EffectiveVotes, panel: JudgePanel) -> dict[str, Any]:
-    names = panel.ballots.judges
-    return {
-        "value": worth.value if math.isfinite(worth.value) else None,
-        "of": len(worth.counted),
-        "by": "errors" if panel.by_errors else "verdicts",
-        "correlation": worth.correlation,
-        "interval": worth.interval
-        and {
-            name: getattr(worth.interval, name)
-            for name in ("method", "lower", "upper", "level", "clusters")
-        },
-        "pairs": [
-            {"judges": [names[a], names[b]], "correlation": float(worth.pairs[a, b])}
-            for a in worth.counted
-            for b in worth.counted
-            if a < b
-        ],
-    }
-
-
-def rows_of(table: Table) -> list[dict[str, Any]]:
-    """The rows of a table as values by column."""
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
 _MOST_LINES: Final = 10  # of a table on the screen
@@ -343,7 +293,7 @@ class PanelAnswer(QuestionAnswer):
         by_name = {of_name.name: of_name for of_name in self.tables}
         if table not in by_name:
             raise unknown_name("table of a panel", table, by_name)
-        return dataframe_of(rows_of(by_name[table]))
+        return dataframe_of(by_name[table].records())
 
     def files(self, path: Path) -> _Files:
         """The files that an output of this name means, each with what makes its text.

@@ -8,7 +8,7 @@ the same one; numbers of two judges are hardly ever the same, and are not asked 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -29,6 +29,12 @@ from pytest_judgesense.questions.on_a_scale import (
     numbered_items,
 )
 from pytest_judgesense.questions.report.panel.votes import VotePrice
+from pytest_judgesense.questions.report.panel.worth import (
+    ERRORS,
+    plain_worth,
+    priced,
+    worth_lines,
+)
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats.correlation import spearman
 from pytest_judgesense.stats.effective_votes import EffectiveVotes, effective_votes_of_numbers
@@ -155,27 +161,12 @@ def sentences(panel: ScalePanel) -> Iterator[str]:
             f"{panel.later_labels:,} label{'s' * (panel.later_labels != 1)} came after the first "
             "number: if people saw numbers, errors are missed; label blind"
         )
-    yield from _worth(panel)
+    yield from worth_lines(panel.effective, panel.judges, _correlated(panel))
     yield from (shift.sentence for shift in panel.shifts[:1])
 
 
-def _worth(panel: ScalePanel) -> Iterator[str]:
-    worth, what = panel.effective, "errors" if panel.by_errors else "numbers"
-    if isinstance(worth, NotEstimable):
-        yield f"effective votes: not known: {worth.reason}"
-        return
-    ends = f" [{worth.interval.lower:.2f}, {worth.interval.upper:.2f}]" if worth.interval else ""
-    value = f"{worth.value:.2f}" if math.isfinite(worth.value) else "no bound"
-    by = f"correlation of {what} {compact(worth.correlation)} in the mean"
-    yield f"effective votes: {value}{ends} of {len(worth.counted)} ({by})"
-    if len(worth.counted) < len(panel.judges):
-        alike = [name for n, name in enumerate(panel.judges) if n not in worth.counted]
-        yield f"not counted, {what} alike on all items outside one cluster: {listed(alike)}"
-    if not panel.by_errors:
-        yield (
-            "without labels the numbers are correlated, and judges that are right together look as "
-            "if they depended on each other: label items (judgesense label)"
-        )
+def _correlated(panel: ScalePanel) -> str:
+    return ERRORS if panel.by_errors else "numbers"
 
 
 def tables(panel: ScalePanel) -> Iterator[Table]:
@@ -214,7 +205,7 @@ def _judges(panel: ScalePanel) -> Table:
                 float(errors.mean()) if known else None,
                 float(np.abs(errors).mean()) if known else None,
                 None if math.isnan(rho) else rho,
-                *_priced(panel.prices[place]),
+                *priced(panel.prices[place]),
             )
         )
     return Table(
@@ -224,11 +215,6 @@ def _judges(panel: ScalePanel) -> Table:
         tuple(rows),
         ("error: mean absolute", _PRICED),
     )
-
-
-def _priced(price: VotePrice) -> tuple[Value, ...]:
-    tokens = None if price.tokens is None else round(price.tokens)
-    return round(price.calls, 1), tokens, None if price.usd is None else price.usd * 1000
 
 
 def _apart(panel: ScalePanel) -> Table:
@@ -266,24 +252,8 @@ def to_plain(panel: ScalePanel, schema: str) -> dict[str, Any]:
         "items": len(panel.items),
         "left_out": panel.left_out,
         "labels": {"items": int(np.isfinite(panel.labels).sum())},
-        "effective_votes": _plain_votes(panel),
+        "effective_votes": plain_worth(panel.effective, panel.judges, _correlated(panel)),
         "shifts": [shift.to_dict() for shift in panel.shifts],
         "notices": [*sentences(panel)],
-        "tables": {
-            table.name: [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-            for table in tables(panel)
-        },
-    }
-
-
-def _plain_votes(panel: ScalePanel) -> Mapping[str, Any]:
-    worth = panel.effective
-    if isinstance(worth, NotEstimable):
-        return {"value": None, "unavailable": worth.reason}
-    return {
-        "value": worth.value if math.isfinite(worth.value) else None,
-        "of": len(worth.counted),
-        "by": "errors" if panel.by_errors else "numbers",
-        "correlation": worth.correlation,
-        "interval": worth.interval and [worth.interval.lower, worth.interval.upper],
+        "tables": {table.name: table.records() for table in tables(panel)},
     }

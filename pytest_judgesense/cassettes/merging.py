@@ -222,8 +222,6 @@ def _merged_look_ups(
     merged: list[Exchange] = []
     for request in woven(first, second):
         old, own, other = (side.get(request, []) for side in (before, first, second))
-        if _of_three(old, own, other) is None:
-            merged += _earliest([*own, *other])
-        else:
-            merged += _of_three(old, own, other) or []
+        exchanges = _of_three(old, own, other)
+        merged += _earliest([*own, *other]) if exchanges is None else exchanges
     return [replace(exchange, call=call) for call, exchange in enumerate(merged, start=1)]

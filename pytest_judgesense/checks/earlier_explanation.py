@@ -30,7 +30,6 @@ from pytest_judgesense.checks.judgments_against import moved_against
 from pytest_judgesense.checks.regression import (
     ALPHA,
     SESSIONS,
-    Comparison,
     RegressionOutcome,
     Side,
 )
@@ -42,7 +41,7 @@ from pytest_judgesense.datasheets.datasheet import (
     OverSessions,
 )
 from pytest_judgesense.errors import printable
-from pytest_judgesense.estimate import compact, find_estimate, number_text
+from pytest_judgesense.estimate import find_estimate, number_text
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.text.layout import columns, excerpt
 from pytest_judgesense.text.shown_change import ends_text
@@ -80,7 +79,7 @@ class RegressionExplanation(Explanation):
     @cached_property
     def sentence(self) -> str:
         compared = self.outcome.comparison
-        then, now = _compact_values(compared)
+        then, now = compared.value_words
         measure, verdict = compared.part_words, self.outcome.verdict
         against, summary = self.outcome.against, self.outcome.changes.summary
         if verdict == "regressed":
@@ -94,7 +93,7 @@ class RegressionExplanation(Explanation):
     def _change(self) -> MeasuredChange:
         """What became of the measure."""
         outcome, compared = self.outcome, self.outcome.comparison
-        then, now = (value or "not measured" for value in _compact_values(compared))
+        then, now = (value or "not measured" for value in compared.value_words)
         ends = compared.interval(outcome.adjusted)
         difference = compared.sign * compared.difference.value if compared.difference else None
         low, high = ends or (None, None)
@@ -329,15 +328,6 @@ def flip_lines(
             yield f"    {then:<{half}} | {now}"
     if len(groups) > shown:
         yield f"  ... and {len(groups) - shown} more"
-
-
-def _compact_values(compared: Comparison) -> list[str | None]:
-    """Both values in two decimals; ``None`` for what was not measured."""
-    flags = compared.old.flags, compared.new.flags
-    return [
-        None if value is None else compact(value, of_value)
-        for value, of_value in zip(compared.values, flags, strict=True)
-    ]
 
 
 def _ends_text(outcome: RegressionOutcome) -> str:

@@ -25,7 +25,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.estimate import compact, number_text
+from pytest_judgesense.estimate import number_text
 from pytest_judgesense.measures.bar import KNOWN_ARGUMENTS, Check, KnownFailure
 from pytest_judgesense.measures.definition import Measure
 
@@ -206,14 +206,7 @@ def is_worse_than_then(compared: RegressionOutcome) -> bool:
 
 def not_worse_words(compared: RegressionOutcome) -> str:
     """What became of a measure of which no loss is shown, in a clause."""
-    then, now = (
-        "not measured" if value is None else compact(value, estimate.flags)
-        for value, estimate in zip(
-            compared.comparison.values,
-            (compared.comparison.old, compared.comparison.new),
-            strict=True,
-        )
-    )
+    then, now = (value or "not measured" for value in compared.comparison.value_words)
     return f"not shown to be worse than {compared.against}: {then} then, {now} now"
 
 

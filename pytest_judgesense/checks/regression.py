@@ -61,6 +61,7 @@ from pytest_judgesense.checks.outcome import MOST_MISSING, TOO_FEW, OutcomeWord,
 from pytest_judgesense.estimate import (
     Estimate,
     Observations,
+    compact,
     find_estimate,
     labels_to_reach,
     number_text,
@@ -254,6 +255,14 @@ class Comparison:
     def values(self) -> tuple[float | None, float | None]:
         """Both values, over the units behind the difference: what is shown beside it."""
         return self.shared or (self.old.value, self.new.value)
+
+    @property
+    def value_words(self) -> list[str | None]:
+        """Both values as sentences have them; ``None`` for what was not measured."""
+        return [
+            None if value is None else compact(value, estimate.flags)
+            for value, estimate in zip(self.values, (self.old, self.new), strict=True)
+        ]
 
     def differs(self, a: Judgment, b: Judgment) -> bool:
         """Whether two judgments of one trial differ in what the measure uses.

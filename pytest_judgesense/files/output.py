@@ -225,6 +225,19 @@ def _is_foreseen(error: Exception) -> bool:
     return isinstance(error, JudgesenseError | OSError)
 
 
+def line_end_of(text: str) -> str:
+    """The characters with which the lines of a text end."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def gap_after(text: str) -> str:
+    """What parts a text from what is added to it: a blank line, in its own line ends."""
+    end = line_end_of(text)
+    if not text:
+        return ""
+    return end if text.endswith("\n") else 2 * end
+
+
 def toml_text(value: Any) -> str:
     """A text, a number, a list or a table as TOML writes it in one line."""
     if isinstance(value, Mapping):

@@ -29,6 +29,7 @@ from pytest_judgesense.questions.init.suite_file import (
     asked_words,
     compared_words,
     shown_texts,
+    stimuli_table,
     suite_table,
     written_suite,
 )
@@ -102,16 +103,11 @@ class ScoreConnection:
     def table(self, name: str, file: str) -> dict[str, Any]:
         """The suite file as a table."""
         space = space_table(self.ends, self.pass_mark)
-        # JSON Lines are read as a user's own if the suite file names columns.
-        is_own = file.endswith((".csv", ".tsv", ".json"))
-        own = {} if is_own else {name: name for name in self.fields}
-        columns = {"columns": dict(self.columns or own or {})} if self.columns or own else {}
-        values = {"values": dict(self.values)} if self.values else {}
         question = f"Answer with a number from {' to '.join(self.ends.ends)}."
         return suite_table(
             name,
             space,
-            {"file": file, **columns, **values},
+            stimuli_table(file, self.fields, self.columns, self.values),
             {"t1": f"{shown_texts(self.fields, question)}\n"},
             [UNPARSED_RATE],
             self.sizes,
@@ -142,7 +138,7 @@ class ScoreConnection:
             return ""
         at_mark = [check for check in self.instrument.first_scores if check.at_mark]
         lines = (f"{check.measure.check} = {check.bar:g}" for check in at_mark)
-        middle = score_text(self.ends.low + self.ends.width / _ENDS)
+        middle = score_text(self.ends.low + self.ends.width / 2)
         return (
             f"\n# With pass_mark = {middle} texts pass from {middle} on, and [checks] may have\n"
             f"# {'; '.join(lines)}."

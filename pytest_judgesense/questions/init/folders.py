@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_judgesense.files.opening import read_bytes
-from pytest_judgesense.files.output import write_text
+from pytest_judgesense.files.output import gap_after, line_end_of, write_text
 from pytest_judgesense.files.pytest_ini import (
     CASSETTES,
     CASSETTES_OPTION,
@@ -114,15 +114,15 @@ def _with_option(path: Path, text: str, folder: str) -> str | None:
     used = (section for section in sections if ini_options(path, text, section) is not None)
     section = next(used, sections[0])
     line = f"{_TWIN} = {json.dumps(folder) if path.suffix == '.toml' else folder}"
-    end = "\r\n" if "\r\n" in text else "\n"
-    before, header, after = _parted(text, f"[{section}]", end)
+    end = line_end_of(text)
+    before, header, after = _parted(text, f"[{section}]")
     changed = f"{before}{header}{end}{line}{end}{after}"
     # A table that is written inline takes no second one.
     is_read = stated(ini_options(path, changed, section) or {}, CASSETTES_OPTION) == folder
     return changed if is_read else None
 
 
-def _parted(text: str, header: str, end: str) -> tuple[str, str, str]:
+def _parted(text: str, header: str) -> tuple[str, str, str]:
     """What stands before the header of a section, its line, and what follows.
 
     Where the section is not there it begins at the end of the text.
@@ -131,8 +131,7 @@ def _parted(text: str, header: str, end: str) -> tuple[str, str, str]:
     for place, line in enumerate(lines):
         if _is_header(line, header):
             return "".join(lines[:place]), line.rstrip("\r\n"), "".join(lines[place + 1 :])
-    gap = "" if not text else end if text.endswith("\n") else 2 * end
-    return text + gap, header, ""
+    return text + gap_after(text), header, ""
 
 
 def _is_header(line: str, header: str) -> bool:

@@ -35,6 +35,7 @@ from pytest_judgesense.questions.init.suite_file import (
     asked_words,
     compared_words,
     shown_texts,
+    stimuli_table,
     suite_table,
     written_suite,
 )
@@ -566,14 +567,7 @@ def suite_table_of(connection: Connection, name: str, file: str) -> dict[str, An
         space |= {"ordinal": True}
     if connection.names:
         space["names"] = {label: list(names) for label, names in connection.names.items()}
-    stimuli: dict[str, Any] = {"file": file}
-    # JSON Lines are read as a user's own if the suite file names columns.
-    is_own = file.endswith((".csv", ".tsv", ".json"))
-    own = {} if is_own else {name: name for name in connection.fields}
-    if columns := connection.columns or own:
-        stimuli["columns"] = dict(columns)
-    if connection.values:
-        stimuli["values"] = dict(connection.values)
+    stimuli = stimuli_table(file, connection.fields, connection.columns, connection.values)
     gated = [ORDER_POSITIONAL if connection.kind == "pairwise" else REPEAT_FLIP_RATE]
     gated += [AGREEMENT, UNPARSED_RATE] if connection.counts else [UNPARSED_RATE]
     # The wording by which reports show an item; it names the labels that may be answered.

@@ -289,6 +289,30 @@ def _single(sizes: Sequence[int]) -> list[float]:
     return [size * len(sizes) / sum(sizes) for size in sizes]
 
 
+def stimuli_table(
+    file: str,
+    fields: Sequence[str],
+    columns: Mapping[str, str],
+    values: Mapping[str, str],
+) -> dict[str, Any]:
+    """``[stimuli]`` of a user's own file.
+
+    Args:
+        file: as the suite file calls it.
+        fields: those that the function takes.
+        columns: the column of each field, where it is called otherwise.
+        values: what words in the column of the labels mean.
+    """
+    stimuli: dict[str, Any] = {"file": file}
+    # JSON Lines are read as a user's own if the suite file names columns.
+    is_own = file.endswith((".csv", ".tsv", ".json"))
+    if stated := columns or ({} if is_own else {name: name for name in fields}):
+        stimuli["columns"] = dict(stated)
+    if values:
+        stimuli["values"] = dict(values)
+    return stimuli
+
+
 def shown_texts(names: Iterable[str], question: str) -> str:
     """A wording with the texts of these names, and the question about them."""
     # The candidates of a pair are marked as the embedded judge knows them.

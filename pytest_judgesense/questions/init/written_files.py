@@ -16,7 +16,7 @@ from pytest_judgesense.cassettes.listing import MERGING, SHOWING
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files.limits import toml_value
 from pytest_judgesense.files.opening import read_bytes
-from pytest_judgesense.files.output import append_whole, write_text
+from pytest_judgesense.files.output import append_whole, gap_after, line_end_of, write_text
 from pytest_judgesense.questions.init.folders import ProjectFolders
 from pytest_judgesense.questions.place import testpaths
 from pytest_judgesense.suites.builtin import template_text
@@ -73,9 +73,7 @@ def declare(project: Path, name: str | None = None, content: str = "") -> str:
         return f"left alone: {project} declares judges: {listed(declared)}"
     content_before = read_bytes(project)
     text = content_before.decode("utf-8")
-    end = "\r\n" if "\r\n" in text else "\n"
-    gap = "" if not text else end if text.endswith("\n") else 2 * end
-    added = gap + content.replace("\n", end)
+    added = gap_after(text) + content.replace("\n", line_end_of(text))
     try:
         toml_value(text + added)
     except ValueError:

@@ -27,6 +27,7 @@ from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.suites.below import suite_files_below
 from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.planning import LABELS, item_of, plan_trials, recording_aside
+from pytest_judgesense.trial import grouped
 
 _TESTS: Final = "tests"  # the folder of what tests ask with the fixture `judge`
 _MOST_ITEMS: Final = 5
@@ -195,10 +196,7 @@ class PruneAnswer(QuestionAnswer):
     def lines(self) -> Iterator[str]:
         """A line for each recording, and what to do."""
         yield from (recording.line for recording in self.recordings)
-        by_reason: dict[str, list[Path]] = {}
-        for path, why in self.left_alone.items():
-            by_reason.setdefault(why, []).append(path)
-        for why, paths in by_reason.items():
+        for why, paths in grouped(self.left_alone, self.left_alone.__getitem__).items():
             yield f"left alone, {why}: {listed(paths)}"
         trials = sum(len(recording.unasked) for recording in self.recordings)
         if not trials:
@@ -243,8 +241,8 @@ class MoveQuestion:
             CassetteError: a recording cannot be read or written, or another session records it.
         """
         folder = self.cassettes / slug_of(self.old)
-        of_suite = [*self._files_of_suite()]
-        if folder.is_dir() == bool(of_suite):
+        is_judge, of_suite = folder.is_dir(), [*self._files_of_suite()]
+        if is_judge == bool(of_suite):
             raise UsageError(
                 f"{self.old!r} is the name of "
                 + ("a judge and of a suite" if of_suite else "no recorded judge and of no suite"),
@@ -259,7 +257,7 @@ class MoveQuestion:
                 f"{self.new!r} is no name of a suite",
                 expected="letters, digits and . _ - alone: it is the name of a file",
             )
-        moves = self._moves_of(folder) if folder.is_dir() else dict(self._moves_of_suite(of_suite))
+        moves = self._moves_of(folder) if is_judge else dict(self._moves_of_suite(of_suite))
         if taken := [new for new in moves.values() if new.exists()]:
             raise UsageError(
                 f"something is recorded under {self.new!r} already",
@@ -267,7 +265,6 @@ class MoveQuestion:
                 expected="a name that no recording has",
                 remedy="judgesense recordings join joins recordings, prune drops what is not asked",
             )
-        is_judge = folder.is_dir()
         rename = _unchanged if is_judge else _renaming(self.old, self.new)
         self._move(moves, rename)
         return MoveAnswer(moves, is_judge)

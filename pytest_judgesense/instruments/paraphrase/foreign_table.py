@@ -146,17 +146,16 @@ def read_table(
     """
     refuse_fields(mapping)
     table = table_at((path, *more), (lists or {}).items(), joins)
-    rows = table.rows
     names_found = dict.fromkeys(table.columns)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
-    used = refuse_columns(rows, mapping, names_found)
+    used = refuse_columns(table.rows, mapping, names_found)
     columns, notices = _columns(mapping, names_found, labels)
     named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
     fixed, of_file = _fixed_fields(path, named, columns)
     columns = {name: column for name, column in columns.items() if not named.get(name)}
-    unused = left_out(rows, {*columns.values(), *used})
+    unused = left_out(table.rows, {*columns.values(), *used})
     space, names = _space(labels, values or {}), names or {}
-    read = judgments_of(rows, columns, fixed, values or {}, names=names, space=space)
+    read = judgments_of(table.rows, columns, fixed, values or {}, names=names, space=space)
     return replace(read, notices=(*table.notes, *unused, *notices, *of_file, *read.notices))
 
 

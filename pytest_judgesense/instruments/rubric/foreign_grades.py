@@ -144,21 +144,13 @@ def read_grades(
     named = {"judge": judge, "suite": suite}
     fields, notices = _fields(names, mapping, named)
     stem = slug(own_name(path))
-    notices += [
-        f"no column holds the {name}: all rows are of {name} {stem!r}"
-        for name, value in named.items()
-        if name not in fields and value is None
-    ]
+    notices += _called_by_file(named, fields, stem)
     scale = tuple(labels) or _scale(path, rows, columns)
     if not labels:
         notices.append(f"grades are {scale[0]} to {scale[-1]}; --labels names another scale")
-    design = Design(
-        SUITE,
-        scale,
-        all(map(is_number, scale)),
-        criteria=tuple(Criterion(name, scale) for name in columns.judge),
-        pass_mark=_mark(pass_mark, scale),
-    )
+    criteria = tuple(Criterion(name, scale) for name in columns.judge)
+    is_ordinal, mark = all(map(is_number, scale)), _mark(pass_mark, scale)
+    design = Design(SUITE, scale, is_ordinal, criteria=criteria, pass_mark=mark)
     fixed = {name: value or stem for name, value in named.items()}
     reader = JudgmentReader(fields, fixed, words)
     judgments = each_once(
@@ -171,6 +163,15 @@ def read_grades(
     unused = left_out(rows, {*fields.values(), *used, *graded})
     notices = [*table.notes, *unused, *notices]
     return Imported(tuple((judgment, design) for judgment in judgments), tuple(notices))
+
+
+def _called_by_file(
+    named: Mapping[str, str | None], fields: Mapping[str, str], stem: str
+) -> Iterator[str]:
+    """That all rows are of what the file is called, where nothing names it."""
+    for name, value in named.items():
+        if name not in fields and value is None:
+            yield f"no column holds the {name}: all rows are of {name} {stem!r}"
 
 
 def _fields(

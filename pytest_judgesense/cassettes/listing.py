@@ -242,13 +242,13 @@ def _call_of(line: bytes, texts: _Texts) -> _Call | None:
         return None
     request, response = entry["request"], entry["response"]
     body = _value_of(request["body"], texts)
-    asked = (f"{request['method']} {request['url']}", *_lines_in(body))
+    request_lines = (f"{request['method']} {request['url']}", *_lines_in(body))
     return _Call(
         str(entry["trial"]),
         request["method"] == _RETURN,
         int(response["status"]),
         dict(response["headers"]),
-        asked,
+        request_lines,
         tuple(_fields_of_form(body)),
         _value_of(response["body"], texts),
     )
@@ -326,9 +326,9 @@ def _reply(body: Any) -> str:
     for paths in (_ARGUMENTS, _TEXTS):
         for path in paths:
             parts = [part for event in events for part in at_path(event, path.split("."))]
-            said = [p if isinstance(p, str) else _json_text(p) for p in parts if _is_said(p)]
-            if said:
-                return "".join(said)
+            texts = [p if isinstance(p, str) else _json_text(p) for p in parts if _is_said(p)]
+            if texts:
+                return "".join(texts)
     return _text_of(body)
 
 
@@ -389,15 +389,15 @@ def _end(text: str) -> str:
 
 def _listed(by_trial: Mapping[str, Sequence[_Call]]) -> Iterator[ListedTrial]:
     """The trials, each with what it alone asks of those of its wording."""
-    asked = {trial: _asked(calls) for trial, calls in by_trial.items()}
-    shared = _shared_lines(asked)
+    lines_by_trial = {trial: _asked(calls) for trial, calls in by_trial.items()}
+    shared = _shared_lines(lines_by_trial)
     for trial, calls in by_trial.items():
         of_wording = shared[_wording(trial)]
-        own = [line for line in asked[trial] if line not in of_wording]
+        own = [line for line in lines_by_trial[trial] if line not in of_wording]
         yield ListedTrial(
             trial,
             _words(calls),
-            _digest(asked[trial]),
+            _digest(lines_by_trial[trial]),
             _digest(own),
             shared_words(max(own, key=len, default="").partition(": ")[2])[:_LONGEST_TEXT],
         )
@@ -411,11 +411,11 @@ def _wording(trial: str) -> str:
     return _SETTING.sub("", trial).rpartition("/")[2]
 
 
-def _shared_lines(asked: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
+def _shared_lines(lines_by_trial: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
     """By wording, the lines that all of its items ask; none of a wording of one item."""
     shared: dict[str, set[str]] = {}
     items: dict[str, set[str]] = defaultdict(set)
-    for trial, lines in asked.items():
+    for trial, lines in lines_by_trial.items():
         wording = _wording(trial)
         items[wording].add(ListedTrial(trial, "", "", "", "").item)
         shared[wording] = shared[wording] & {*lines} if wording in shared else {*lines}

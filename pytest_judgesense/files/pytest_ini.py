@@ -88,9 +88,9 @@ def recordings_folder(start: Path) -> Path:
 
 def usual_recordings() -> Path:
     """That folder for the working folder, called from there."""
-    here = Path.cwd()
-    folder = recordings_folder(here)
-    return Path(os.path.relpath(folder, here)) if folder.is_relative_to(here) else folder
+    working = Path.cwd()
+    folder = recordings_folder(working)
+    return Path(os.path.relpath(folder, working)) if folder.is_relative_to(working) else folder
 
 
 def stated(options: Mapping[str, Any], option: str) -> str:

@@ -239,9 +239,9 @@ def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
             expected=nearest.expected,
             remedy=nearest.remedy,
         )
-    if taken := [place for place in (*names, values) if place in {*table.columns} - {*cells}]:
+    if in_use := [place for place in (*names, values) if place in {*table.columns} - {*cells}]:
         raise UsageError(
-            f"--lists {text}: there is a column {taken[0]!r} already",
+            f"--lists {text}: there is a column {in_use[0]!r} already",
             expected="new names for the places, and for the values: --lists PATTERN=NAME",
         )
     return _Pattern(text, names, values, cells)
@@ -305,8 +305,10 @@ def joined(table: RowTable, path: Path, column: str) -> RowTable:
     if named:
         called = ", ".join(f"{name} is {other_name}" for name, other_name in named.items())
         notes.append(f"{path} has columns that the table has too: {called}")
-    if made := [name for name in there if name.startswith(PEOPLE) and name not in other.columns]:
-        notes.append(f"{path} holds what a person said a row: it is in columns {listed(made)}")
+    if of_people := [
+        name for name in there if name.startswith(PEOPLE) and name not in other.columns
+    ]:
+        notes.append(f"{path} holds what a person said a row: it is in columns {listed(of_people)}")
     return _with_rows(table, rows, *notes)
 
 
@@ -329,24 +331,24 @@ def _by_key(table: RowTable, column: str) -> dict[str, Mapping[str, Any]]:
 
 def _by_person(table: RowTable, column: str) -> dict[str, Mapping[str, Any]]:
     """What people said, a column each, by what tells the items."""
-    said: dict[str, dict[str, Any]] = {}
+    labels_by_key: dict[str, dict[str, Any]] = {}
     places: dict[tuple[str, str], str] = {}
     for row in table:
         key, person = _key(row, column), _key(row, PERSON)
         criterion = str(row.value.get(_CRITERION) or "")
         name = PEOPLE + ".".join(filter(None, (criterion, person)))
         label = field_of(row.value, _SAID)
-        if said.setdefault(key, {}).setdefault(name, label) != label:
+        if labels_by_key.setdefault(key, {}).setdefault(name, label) != label:
             raise LogError(
                 f"{row.where} contradicts what the same person said",
                 found=f"{person} on {column} {key[:80]}: {label!r}, and in {places[key, name]} "
-                f"{said[key][name]!r}",
+                f"{labels_by_key[key][name]!r}",
                 expected="one label of each person and item",
                 remedy="leave one of them out",
             )
         places.setdefault((key, name), row.where)
-    every = dict.fromkeys(chain.from_iterable(said.values()))
-    return {key: {**dict.fromkeys(every), **labels} for key, labels in said.items()}
+    every = dict.fromkeys(chain.from_iterable(labels_by_key.values()))
+    return {key: {**dict.fromkeys(every), **labels} for key, labels in labels_by_key.items()}
 
 
 def _key(row: Row, column: str) -> str:

@@ -269,10 +269,10 @@ def _of_workbook(content: Content, path: Path, part: str) -> RowTable:
     lists = [RowList(sheet.name, [row for _, row in sheet.rows]) for sheet in named or sheets]
     if not lists:
         return RowTable((), (), XLSX, sha256(content.data).hexdigest(), how=_how(XLSX, content))
-    chosen, others = chosen_rows(lists, path) if len(lists) > 1 else (lists[0], [])
+    chosen, passed_over = chosen_rows(lists, path) if len(lists) > 1 else (lists[0], [])
     sheet = next(sheet for sheet in sheets if sheet.name == chosen.key)
     table = _of_sheet(sheet, f"{path}, sheet {sheet.name}", XLSX, content)
-    return replace(table, notes=_taken(path, chosen, others, "sheet"))
+    return replace(table, notes=_taken(path, chosen, passed_over, "sheet"))
 
 
 def _of_sheet(sheet: Sheet, where: str, form: str, content: Content) -> RowTable:
@@ -305,7 +305,7 @@ def _refuse_part(path: Path, part: str, form: str) -> None:
 def _decoded(data: bytes, path: Path) -> tuple[str, str]:
     """The text of a file, with line feeds as line ends, and its encoding where it is not UTF-8."""
     problem = f"{path} cannot be read"
-    if other := next((what for begins, what in _OTHERS.items() if data.startswith(begins)), None):
+    if other := next((kind for begins, kind in _OTHERS.items() if data.startswith(begins)), None):
         raise LogError(problem, found=other, expected="rows of texts", remedy=_SAVE_AS)
     marks = (encoding for mark, encoding in _ENCODINGS.items() if data.startswith(mark))
     encoding = next(marks, "utf-8")
@@ -476,8 +476,8 @@ def _of_document(text: str, path: Path, part: str = "", *, may_be_row: bool = Fa
             chosen = RowList(part, [value])
         else:
             names = value if isinstance(value, dict) else ()
-            chosen, others = chosen_rows(lists, path, names)
-            notes = _taken(path, chosen, others, "list")
+            chosen, passed_over = chosen_rows(lists, path, names)
+            notes = _taken(path, chosen, passed_over, "list")
     shared = _of_all(document, chosen.key)
     if added := [name for name in shared if all(name not in row for row in chosen.rows)]:
         stated = ", ".join(f"{name} {shared[name]!r}" for name in added)
@@ -519,15 +519,17 @@ def _no_part(text: str, path: Path, part: str) -> UsageError:
     return unknown_name(f"key in {path}", part, keys)
 
 
-def _taken(path: Path, chosen: RowList, others: Iterable[RowList], what: str) -> tuple[str, ...]:
+def _taken(
+    path: Path, chosen: RowList, passed_over: Iterable[RowList], unit: str
+) -> tuple[str, ...]:
     """The sentence on the list that was taken, and on those that were not."""
     if not chosen.key and chosen.shape == RowList("", ()).shape:
         return ()
-    counts = [f"{rows.key} ({_rows_words(rows.rows)})" for rows in others]
-    taken = f"the {what} {chosen.key!r}" if chosen.key else chosen.shape
-    form = f", {chosen.shape}" if chosen.key and what == "list" and "list" not in taken else ""
+    counts = [f"{rows.key} ({_rows_words(rows.rows)})" for rows in passed_over]
+    name = f"the {unit} {chosen.key!r}" if chosen.key else chosen.shape
+    form = f", {chosen.shape}" if chosen.key and unit == "list" and "list" not in name else ""
     passed = f"; passed over: {listed(counts)}" if counts else ""
-    return (f"of {path} {_rows_words(chosen.rows)} are read: {taken}{form}{passed}",)
+    return (f"of {path} {_rows_words(chosen.rows)} are read: {name}{form}{passed}",)
 
 
 def _rows_words(rows: Sequence[Any]) -> str:

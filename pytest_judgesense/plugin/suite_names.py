@@ -162,10 +162,10 @@ class SuitesOfRun:
         if path.is_file():
             yield from [path] if path.name.endswith(SUFFIX) else []
         for place, folders, files in os.walk(path):
-            here = Path(place)
-            folders[:] = sorted(name for name in folders if not self._is_ignored(here / name))
+            folder = Path(place)
+            folders[:] = sorted(name for name in folders if not self._is_ignored(folder / name))
             names = (name for name in files if name.endswith(SUFFIX))
-            yield from (here / name for name in names if not self._is_ignored(here / name))
+            yield from (folder / name for name in names if not self._is_ignored(folder / name))
 
     def _is_ignored(self, path: Path) -> bool:
         hook = self._config.hook

@@ -96,10 +96,10 @@ def _scored(judgment: Judgment) -> Judgment:
     """``judgment`` with its numbers as verdicts are written; the label is the mean of people."""
     trial, outcome = judgment.trial, judgment.outcome
     people = [number_of(label) for label in trial.people.get(LABEL, {}).values()]
-    known = [number for number in people if number is not None]
+    numbers_of_people = [number for number in people if number is not None]
     label = trial.label
-    if known:
-        label = score_text(math.fsum(known) / len(known))
+    if numbers_of_people:
+        label = score_text(math.fsum(numbers_of_people) / len(numbers_of_people))
     elif label is not None:
         label = _as_written(label)
     if isinstance(outcome, Verdict):

@@ -40,12 +40,10 @@ def headline(lines: Sequence[CheckLine]) -> str:
     baseline = next(line.against.baseline for line in lines if line.against)
     by_word = _by_word(lines)
     shown = [word for word in _TONES if word in by_word]
-    told = shown or [word for word in ("no worse", "undecided") if word in by_word]
-    first, *others = (f"in {_named(by_word[word])}" for word in told)
-    than = "against" if told[0] == "undecided" else "than"
-    clauses = [f"{told[0]} {than} {baseline} {first}"]
-    clauses += [f"{word} {measures}" for word, measures in zip(told[1:], others, strict=True)]
-    return "; ".join(clauses)
+    words = shown or [word for word in ("no worse", "undecided") if word in by_word]
+    than = "against" if words[0] == "undecided" else "than"
+    heads = {words[0]: f"{words[0]} {than} {baseline}"}
+    return "; ".join(f"{heads.get(word, word)} in {_named(by_word[word])}" for word in words)
 
 
 def became(lines: Iterable[CheckLine]) -> str:

@@ -173,8 +173,8 @@ def _bounds_of_bias(
 ) -> Missing:
     """What is missing, with the bias if every missing score were the lowest, and the highest."""
     missing = missing_of(cell.outcomes[positions])
-    known, unknown = float(errors[read].sum()), labels[~read]
-    ends = [(known + float((end - unknown).sum())) / errors.size for end in (0.0, 1.0)]
+    total, unread_labels = float(errors[read].sum()), labels[~read]
+    ends = [(total + float((end - unread_labels).sum())) / errors.size for end in (0.0, 1.0)]
     return replace(missing, lower_bound=ends[0], upper_bound=ends[1])
 
 
@@ -284,8 +284,8 @@ def _in_units(cell: Cell, share: float, *, signed: bool = False) -> tuple[str, .
 
 def _farthest(cell: Cell, groups: Groups, distances: Floats) -> list[Group]:
     """The groups of judgments with a distance, the farthest apart first."""
-    known = np.flatnonzero(distances > 0)
-    ranked = known[np.argsort(-distances[known], kind="stable")]
+    apart = np.flatnonzero(distances > 0)
+    ranked = apart[np.argsort(-distances[apart], kind="stable")]
     every = list(cell.judged(groups))
     return [every[place] for place in ranked.tolist()]
 

@@ -115,12 +115,12 @@ class PruneQuestion:
 
     def _pruned(self, path: Path) -> PrunedRecording:
         """What no suite asks of one recording, dropped if that is wanted."""
-        asked = self._asked_of(path.parent.name)
+        planned = self._asked_of(path.parent.name)
 
         def unasked_in(exchanges: Sequence[Exchange]) -> PrunedRecording:
             trials = dict.fromkeys(exchange.trial for exchange in exchanges)
             trials.pop(LOOK_UP, None)
-            return PrunedRecording(path, len(trials), tuple(t for t in trials if t not in asked))
+            return PrunedRecording(path, len(trials), tuple(t for t in trials if t not in planned))
 
         recording = unasked_in(read_exchanges(path))
         if not (self.drops and recording.unasked):

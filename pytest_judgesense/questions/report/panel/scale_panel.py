@@ -132,8 +132,8 @@ def scale_panel(
         )
     every = {judgment.trial.id for cell in cells for judgment in cell.judgments}
     counted = {item.id for item in items}
-    kept = {j.trial.id for j in cells[0].judgments if j.trial.item in counted}
-    left_out = len(every) - len(kept)
+    counted_trials = {j.trial.id for j in cells[0].judgments if j.trial.item in counted}
+    left_out = len(every) - len(counted_trials)
     return ScalePanel(
         cells[0].suite, tuple(names), items, scale, left_out, tuple(prices), seed, later_labels
     )
@@ -196,14 +196,14 @@ def _judges(panel: ScalePanel) -> Table:
     labels = panel.labels[np.isfinite(panel.labels)]
     for place, name in enumerate(panel.judges):
         errors = panel.errors[:, place] if panel.by_errors else np.zeros(0)
-        known = bool(errors.size)
-        rho = spearman(errors + labels, labels) if known else math.nan
+        is_labelled = bool(errors.size)
+        rho = spearman(errors + labels, labels) if is_labelled else math.nan
         rows.append(
             (
                 name,
                 float(panel.numbers[:, place].mean()),
-                float(errors.mean()) if known else None,
-                float(np.abs(errors).mean()) if known else None,
+                float(errors.mean()) if is_labelled else None,
+                float(np.abs(errors).mean()) if is_labelled else None,
                 None if math.isnan(rho) else rho,
                 *priced(panel.prices[place]),
             )

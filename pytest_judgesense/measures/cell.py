@@ -396,7 +396,11 @@ class Units:
     @property
     def mean(self) -> float:
         """Of the values, as they weigh."""
-        return float(self.weighted.sum()) / len(self.values)
+        mean = float(self.weighted.sum()) / len(self.values)
+        if self.weights is None:
+            return mean
+        # A sum of weights may be rounded beyond the number of units, and no share is above 1.
+        return min(max(mean, float(self.values.min())), float(self.values.max()))
 
     @property
     def weighted(self) -> NDArray[np.float64]:

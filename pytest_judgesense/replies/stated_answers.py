@@ -32,6 +32,9 @@ from pytest_judgesense.suites.answer_kinds import different_words, in_order, is_
 from pytest_judgesense.suites.space import DecisionSpace, number_of
 from pytest_judgesense.trial import ABSTAIN, TIE, Verdict
 
+WHOLE_REPLY: Final = "the whole reply"
+"""The form of replies that are nothing but the answer."""
+
 _I: Final = re.IGNORECASE
 _PAIR: Final = DecisionSpace(("A", "B"), pairwise=True, tie=True, abstain=True)
 _LONGEST_WORD: Final = 40
@@ -228,7 +231,7 @@ def _in_sentence(answer: str) -> _FinalForm | None:
 
 def _whole(answer: str) -> _FinalForm | None:
     """A reply that is one word, or few."""
-    return None if "\n" in answer else _line(answer, "the whole reply")
+    return None if "\n" in answer else _line(answer, WHOLE_REPLY)
 
 
 def _on_last_line(answer: str) -> _FinalForm | None:

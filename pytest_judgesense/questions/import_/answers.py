@@ -22,7 +22,7 @@ from pytest_judgesense.questions.import_.finder import (
     weight_of,
     words_in,
 )
-from pytest_judgesense.replies.stated_answers import StatedAnswers, stated_answers
+from pytest_judgesense.replies.stated_answers import WHOLE_REPLY, StatedAnswers, stated_answers
 from pytest_judgesense.suites.space import whole_scale
 
 _LABEL: Final = ("label",)
@@ -154,9 +154,11 @@ def _read_replies(finder: Finder) -> bool:
     """Take the replies in which verdicts are stated, if there are such."""
     named = finder.column_of("reply")
     for facts in [named] if named else [*finder.free.values()]:
-        if (facts.kind != "texts" and facts is not named) or is_of_people(facts):
+        if facts.kind not in ("texts", "names", "words") or is_of_people(facts):
             continue
         shown = stated_answers(facts.texts)
+        if shown.form == WHOLE_REPLY and facts is not named:
+            continue  # a column of answers, of which nothing says whose they are
         if shown.labels and 2 * shown.stating >= len(facts.stated) and _is_judges(facts, shown):
             _take_replies(finder, facts, shown)
             return True

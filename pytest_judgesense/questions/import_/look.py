@@ -159,7 +159,8 @@ def looked_at(given: ImportOptions, form: str | None, registry: Registry) -> Loo
         )
     if shape is None and form is None:
         shape = _shape_of(table, given)
-    return _look_of_table(given, table, shape, registry)
+    look = _look_of_table(given, table, shape, registry)
+    return replace(look, form=form or look.form)
 
 
 # --- whose file it is -----------------------------------------------------------------------------

@@ -62,3 +62,42 @@ def test_every_option_has_its_words() -> None:
         "more",
         "looked_at",
     } == OPTION_WORDS.keys()
+
+
+def test_it_says_what_it_took_from_the_file_and_what_comes_next() -> None:
+    answer = ImportQuestion(ImportOptions(Path("own.jsonl"), value=(("?", ""),)), LOG).answer()
+    assert answer.notices[0] == "taken as the file shows it: --map verdict=say --map item=id"
+    assert answer.next_steps == (
+        "judgesense report log.jsonl",
+        "no suite is made of this log: it holds no texts; --map field.NAME=COLUMN adds one",
+    )
+
+
+def test_a_log_with_texts_becomes_a_suite_by_the_next_command() -> None:
+    rows = [{"id": n, "question": f"Is {n} an even number?", "say": "YES"} for n in (1, 2)]
+    write_rows(Path("own.jsonl"), rows)
+    steps = ImportQuestion(ImportOptions(Path("own.jsonl"))).answer().next_steps
+    suite = "judgesense init --from-log own.judgments.jsonl"
+    assert steps[1] == f"{suite} --template FILE, a prompt with {{{{question}}}}"
+    asked = [row | {"judge_prompt": f"Say: {row['question']}"} for row in rows]
+    write_rows(Path("own.jsonl"), asked)
+    assert ImportQuestion(ImportOptions(Path("own.jsonl"))).answer().next_steps[1] == suite
+
+
+def test_what_is_not_known_is_asked_in_one_error() -> None:
+    write_rows(Path("own.jsonl"), [{"id": n, "score": n, "rating": 4 - n} for n in (1, 2, 3)])
+    with pytest.raises(UsageError, match="which column is what the judge said") as asked:
+        ImportQuestion(ImportOptions(Path("own.jsonl")), LOG).answer()
+    assert "--map verdict=score, or --map verdict=rating" in str(asked.value)
+    write_rows(Path("own.jsonl"), [{"id": n, "gold": "yes"} for n in (1, 2, 3)])
+    with pytest.raises(UsageError, match="is a judge's") as asked:
+        ImportQuestion(ImportOptions(Path("own.jsonl")), LOG).answer()
+    assert "--items own.jsonl --map label=gold" in str(asked.value)
+    assert not LOG.exists()
+
+
+def test_a_command_of_before_is_told_what_it_is_now() -> None:
+    options = ImportOptions(Path("table"), more=(Path("own.jsonl"),))
+    with pytest.raises(UsageError, match="nothing to import at table") as told:
+        ImportQuestion(options, LOG).answer()
+    assert "--format table" in str(told.value)

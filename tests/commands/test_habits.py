@@ -156,7 +156,7 @@ RECORDINGS = "--help -h batch check diff join merge move prune show".split()
         ("judgesense pl", ["plan"]),
         ("judgesense recordings ", RECORDINGS),
         ("judgesense plan --judge-n", ["--judge-name"]),
-        ("judgesense import table x.csv --valu", ["--value"]),
+        ("judgesense import x.csv --valu", ["--value"]),
         ("judgesense label --judge-mode re", ["record", "replay"]),
     ],
 )

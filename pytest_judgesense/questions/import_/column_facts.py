@@ -6,7 +6,7 @@ The fields of objects in a column are columns of their own, ``a.b``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -97,9 +97,10 @@ class ColumnFacts:
         present = [cell for cell in self.cells if cell is not None]
         if not self.stated:
             return "nothing"
-        if any(isinstance(cell, list) for cell in present):
+        types = {*map(type, present)}
+        if list in types:
             return "lists"
-        if any(isinstance(cell, Mapping) for cell in present):
+        if dict in types:
             return "objects"
         if {text.casefold() for text in self.stated} <= {"true", "false"}:
             return "true or false"
@@ -173,18 +174,24 @@ def columns_of(table: RowTable) -> dict[str, ColumnFacts]:
     """The columns of a table, and those of the fields of objects in them, by name."""
     columns: dict[str, ColumnFacts] = {}
     for name in table.columns:
-        for leaf in _leaves(name, [row.value.get(name) for row in table]):
-            cells = tuple(_cell(field_of(row.value, leaf)) for row in table)
+        values = [row.value.get(name) for row in table]
+        for leaf in _leaves(name, values):
+            if leaf != name:
+                values = [field_of(row.value, leaf) for row in table]
+            cells = tuple(None if _is_empty(value) else value for value in values)
             columns[leaf] = ColumnFacts(leaf, cells)
     return columns
 
 
 def _leaves(name: str, values: Sequence[Any], depth: int = 0) -> Iterator[str]:
     """The names of a column's fields that are no objects; the column itself if it holds none."""
-    objects = [value for value in values if isinstance(value, Mapping)]
-    others = [value for value in values if not _is_empty(value)]
+    objects = [value for value in values if isinstance(value, dict)]
+    if not objects or depth >= _DEEPEST:
+        yield name
+        return
+    stated = sum(not _is_empty(value) for value in values)
     fields = dict.fromkeys(str(field) for value in objects for field in value)
-    if not objects or len(objects) < len(others) or depth >= _DEEPEST or len(fields) > _MOST_FIELDS:
+    if len(objects) < stated or len(fields) > _MOST_FIELDS:
         yield name
         return
     for field in fields:
@@ -193,16 +200,9 @@ def _leaves(name: str, values: Sequence[Any], depth: int = 0) -> Iterator[str]:
 
 
 def _is_empty(value: Any) -> bool:
-    return (
-        value is None
-        or value is ...
-        or (isinstance(value, float) and math.isnan(value))
-        or (isinstance(value, str) and (not value.strip() or value.strip().casefold() == "nan"))
-    )
-
-
-def _cell(value: Any) -> Any:
-    return None if _is_empty(value) else value
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_NAME and value.strip().casefold() in ("", "nan")
+    return value is None or value is ... or (isinstance(value, float) and math.isnan(value))
 
 
 def _as_text(cell: Any) -> str | None:

@@ -17,7 +17,7 @@ from pytest_judgesense.files.proposals import (
 from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.files.tables import RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
-from pytest_judgesense.questions.import_.column_facts import ColumnFacts, columns_of
+from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.finder import is_of_people, says_answers, weight_of
 from pytest_judgesense.trial import grouped
 
@@ -28,11 +28,18 @@ _REPLICATE: Final = "replicate"
 _RUNS: Final = words_of.REPLICATE | words_of.JUDGE | frozenset(("verdict", "judgment", "winner"))
 
 
-def structure_of(table: RowTable, given: ImportOptions) -> Proposal:
-    """The rows that are in lists, in objects of lists, or in columns that are called alike."""
+def structure_of(
+    table: RowTable, columns: Mapping[str, ColumnFacts], given: ImportOptions
+) -> Proposal:
+    """The rows that are in lists, in objects of lists, or in columns that are called alike.
+
+    Args:
+        table: the rows.
+        columns: of the table.
+        given: what the user says, and the shape of the file.
+    """
     if given.lists or given.grades:
         return Proposal()
-    columns = columns_of(table)
     used = {column for _, column in given.map}
     for name in table.columns:
         if name in used:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import Proposal
+from pytest_judgesense.questions.import_.column_facts import columns_of
 from pytest_judgesense.questions.import_.structure import structure_of
 from tests.questions.import_.tables import FOUR, asked, maps_of, options_of, table_of, values_of
 
@@ -14,7 +15,8 @@ SAID = ("yes", "no", "no", "yes")
 
 
 def structure(columns: dict[str, Any], **options: Any) -> Proposal:
-    return structure_of(table_of(columns), ImportOptions(Path("t"), **options))
+    table = table_of(columns)
+    return structure_of(table, columns_of(table), ImportOptions(Path("t"), **options))
 
 
 def test_columns_that_differ_in_a_number_are_runs() -> None:

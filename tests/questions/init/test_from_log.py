@@ -276,7 +276,7 @@ def pair_rows(
 
 
 def imported(folder: Path, rows: Sequence[Mapping[str, str]], *more: str) -> str:
-    """What ``judgesense import table`` prints of rows with these texts; an error is raised."""
+    """What ``judgesense import`` prints of rows with these texts; an error is raised."""
     (folder / "s.json").write_text(json.dumps(rows), encoding="utf-8")
     fields = {"item": "pair", "verdict": "pick", "label": "gold", "field.task": "ask"}
     fields |= {"field.a": "left", "field.b": "right"}

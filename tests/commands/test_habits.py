@@ -68,7 +68,7 @@ UNKNOWN = [
     "plan --lint none",
     "plan --lint none.suite.toml",
     "plan --lint coherence@none",
-    *(f"import {kind} none -o out" for kind in BUILT_IN.importers),
+    *(f"import none --format {kind} -o out" for kind in BUILT_IN.importers),
     "serve --get none",
     "recordings show none.jsonl",
     "recordings merge none.jsonl none.jsonl none.jsonl",

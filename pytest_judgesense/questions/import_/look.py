@@ -99,8 +99,9 @@ class Look:
     def proposed_output(self) -> Path:
         """The file that they would become, in the current folder."""
         is_suite = self.read is not None and not isinstance(self.read, Imported)
-        name = slug(own_name(self.given.path) if self.given.path.name else "judgments")
-        return Path(name + (_SUITE if is_suite else _LOG))
+        name = own_name(self.given.path) if self.given.path.name else "judgments"
+        name = name if self.table is not None else Path(name).stem
+        return Path(slug(name) + (_SUITE if is_suite else _LOG))
 
     @property
     def shown_by_itself(self) -> list[Setting]:

@@ -55,6 +55,8 @@ class Preview(QuestionAnswer):
         yield from _column_lines(look)
         yield from _other_settings(look)
         yield from (f"note: {note}" for note in look.notes)
+        if look.table is None and look.read is not None:  # what columns show of a table
+            yield from (f"note: {notice}" for notice in look.read.notices)
         for question in look.questions:
             yield from _question_lines(question)
         if look.no_judge:

@@ -312,7 +312,7 @@ def foreign_files(text: str) -> None:
         if kind not in BUILT_IN.importers:
             continue  # its instrument is not there
         more = " --judge j --suite s" if kind == "table" else ""
-        line = f"import {kind} {{{name}}} -o {{out}}{more}"
+        line = f"import {{{name}}} --format {kind} -o {{out}}{more}"
         _file(text, name, lambda path, line=line: _commands(path.parent, line))  # type: ignore[misc]
     for name in ("v.yaml", "v.json"):
         _file(text, name, lambda path: _commands(path.parent, f"recordings check {{{path.name}}}"))

@@ -68,7 +68,7 @@ UNKNOWN = [
     "plan --lint none",
     "plan --lint none.suite.toml",
     "plan --lint coherence@none",
-    *(f"import {kind} none -o out" for kind in BUILT_IN.importers),
+    *(f"import none --format {kind} -o out" for kind in BUILT_IN.importers),
     "serve --get none",
     "recordings show none.jsonl",
     "recordings merge none.jsonl none.jsonl none.jsonl",
@@ -156,7 +156,7 @@ RECORDINGS = "--help -h batch check diff join merge move prune show".split()
         ("judgesense pl", ["plan"]),
         ("judgesense recordings ", RECORDINGS),
         ("judgesense plan --judge-n", ["--judge-name"]),
-        ("judgesense import table x.csv --valu", ["--value"]),
+        ("judgesense import x.csv --valu", ["--value"]),
         ("judgesense label --judge-mode re", ["record", "replay"]),
     ],
 )

@@ -91,7 +91,7 @@ def run(folder: Path, program: str, *arguments: str) -> subprocess.CompletedProc
         ),
         ("report log.jsonl -o out.json -o out.html", "judge mine"),
         pytest.param(
-            "import table votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote",
+            "import votes.csv -o o.jsonl --judge j --map item=id --map verdict=vote",
             "2 judg",
             marks=pytest.mark.long,
         ),

@@ -86,7 +86,7 @@ def test_always_a_is_right_only_where_one_order_is_asked(tmp_path: Path) -> None
 
 def test_whole_prompts_are_not_advised_to_be_asked_in_both_orders(tmp_path: Path) -> None:
     """Items that bring their prompts as they were asked: these have their orders."""
-    # As `judgesense import judgesense` writes them, taken apart around the candidates.
+    # As `judgesense import` writes them, taken apart around the candidates.
     rows = [{**row, "fields": {"before": "Better, A or B? "}} for row in pairs(label="1")]
     fixed = SLOTS.format(more="") + templates("{{before}}{{a}}{{b}}") + '[design]\norders = "ab"\n'
     finding = found(tmp_path, fixed, rows)["label-balance"]

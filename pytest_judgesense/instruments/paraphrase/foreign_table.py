@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 from shlex import quote
 from typing import Final, NamedTuple
@@ -27,19 +26,17 @@ from pytest_judgesense.files.candidate_texts import (
 )
 from pytest_judgesense.files.foreign_results import Imported, left_out, slug, without_common_value
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.judgment_fields import FIELDS, PLACES, of_one_order
 from pytest_judgesense.files.reshaping import PEOPLE, reshaped
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import candidates_among, column_of, no_and_yes
 from pytest_judgesense.files.tables import RowTable, own_name, read_rows
 from pytest_judgesense.instruments.paraphrase.candidate_naming import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
-    FIELDS,
     ORDERS,
-    PLACES,
     SWEPT,
     JudgmentReader,
     RenamedWords,
-    of_one_order,
     refuse_fields,
 )
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
@@ -51,7 +48,7 @@ from pytest_judgesense.suites.answer_kinds import (
     is_whole,
 )
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.suites.space import DecisionSpace, number_of
+from pytest_judgesense.suites.space import DecisionSpace, number_of, space_of_labels
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -71,7 +68,7 @@ _ANSWERS: Final = ("verdict", "label")
 
 
 def imported_table(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import table`` reads."""
+    """The judgments of a table, as ``judgesense import`` reads it."""
     return read_table(
         options.path,
         dict(options.map),
@@ -84,6 +81,7 @@ def imported_table(options: ImportOptions) -> Imported:
         lists=dict(options.lists),
         joins=options.join,
         more=options.more,
+        looked_at=options.looked_at,
     )
 
 
@@ -100,6 +98,7 @@ def read_table(
     lists: Mapping[str, str] | None = None,
     joins: Sequence[tuple[Path, str]] = (),
     more: Sequence[Path] = (),
+    looked_at: RowTable | None = None,
 ) -> Imported:
     """The judgments of a table, a row each.
 
@@ -139,22 +138,24 @@ def read_table(
         lists: the columns that hold lists, and patterns of columns; see `files.reshaping`.
         joins: files with more columns of the rows, and the column of both.
         more: more files, whose rows follow.
+        looked_at: the rows, where they were read already; then no column is taken by its name.
 
     Raises:
         UsageError: the mapping names no field of a judgment, or a column that no row has.
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
-    table = table_at((path, *more), (lists or {}).items(), joins)
+    table = looked_at or table_at((path, *more), (lists or {}).items(), joins)
     names_found = dict.fromkeys(table.columns)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(table.rows, mapping, names_found)
-    columns, notices = _columns(mapping, names_found, labels)
+    by_name = names_found if looked_at is None else {}
+    columns, notices = _columns(mapping, names_found, labels, by_name)
     named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
     fixed, of_file = _fixed_fields(path, named, columns)
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(table.rows, {*columns.values(), *used})
-    space, names = _space(labels, values or {}), names or {}
+    space, names = space_of_labels(labels, values or {}), names or {}
     read = judgments_of(table.rows, columns, fixed, values or {}, names=names, space=space)
     return replace(read, notices=(*table.notes, *unused, *notices, *of_file, *read.notices))
 
@@ -191,24 +192,6 @@ def table_at(
     return table
 
 
-def _space(labels: Sequence[str], values: Mapping[str, str]) -> DecisionSpace | None:
-    """The space of replies that may state these answers; ``None`` without any."""
-    answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
-    if not answers:
-        return None
-    words = grouped(values.items(), itemgetter(1))
-    return DecisionSpace(
-        answers,
-        ordinal=all(map(is_number, answers)),
-        pairwise=answers == SPACE.labels,
-        tie=TIE in labels,
-        abstain=ABSTAIN in labels,
-        names={
-            label: tuple(word for word, _ in words[label]) for label in labels if label in words
-        },
-    )
-
-
 def refuse_columns(
     rows: Sequence[Row], mapping: Mapping[str, str], names_found: Mapping[str, None]
 ) -> set[str]:
@@ -230,17 +213,26 @@ def refuse_columns(
 
 
 def _columns(
-    mapping: Mapping[str, str], names_found: Mapping[str, None], labels: Sequence[str]
+    mapping: Mapping[str, str],
+    names_found: Mapping[str, None],
+    labels: Sequence[str],
+    by_name: Collection[str],
 ) -> tuple[dict[str, str], list[str]]:
     """The column of each field, and a notice of one that is called otherwise.
+
+    Args:
+        mapping: as the user says.
+        names_found: of all columns.
+        labels: the answers that replies may state.
+        by_name: the columns that are taken by their names.
 
     Raises:
         UsageError: no column holds the verdict, the item, or a reply to be read.
     """
-    of_people = [name for name in names_found if name.startswith(PEOPLE) and name != PEOPLE]
-    columns = {name: name for name in (*FIELDS, *of_people) if name in names_found} | dict(mapping)
+    of_people = [name for name in by_name if name.startswith(PEOPLE) and name != PEOPLE]
+    columns = {name: name for name in (*FIELDS, *of_people) if name in by_name} | dict(mapping)
     notices = []
-    if "item" not in columns and (column := column_of("item", names_found)):
+    if "item" not in columns and (column := column_of("item", by_name)):
         columns["item"] = column
         notices.append(f"the item is column {column}; --map item=COLUMN names another")
     needed = ["reply" if labels else "verdict", "item"]
@@ -376,7 +368,7 @@ def _read_pairs(
     every_field = {field for row in shown for field in row.texts}
     texts = naming_of_texts(suite, shown, dict.fromkeys(every_field, CONTENT) if is_wide else names)
     stated = {"label": CONTENT, **names} if is_wide else names
-    naming = naming_of(suite, judgments, candidates, stated, texts.open)
+    naming = naming_of(suite, judgments, candidates, stated, texts)
     own = [replace(row, texts=texts.in_own_order(row)) for row in shown]
     objections = naming.objections
     if not texts.open and (error := _differing_texts(suite, own, texts)):

@@ -1,0 +1,179 @@
+"""Which column holds what the judge said, in tables that say it, mislead, or do not say it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.questions.import_.tables import FOUR, asked, maps_of, options_of, shown_of, values_of
+
+SAID = ("yes", "no", "no", "yes")
+OTHER = ("no", "no", "yes", "yes")
+TEXTS = tuple(f"This is the text of {number}." for number in FOUR)
+
+
+@pytest.mark.parametrize(
+    ("columns", "verdict", "label"),
+    [
+        ({"said": SAID, "gold": OTHER}, "said", "gold"),
+        # A label beside a person's is the judge's.
+        ({"label": SAID, "human": OTHER}, "label", "human"),
+        ({"verdict": SAID, "label": OTHER}, "verdict", "label"),
+        # Both are scores; one is a person's.
+        ({"score": (1, 2, 3, 5), "human_score": (1, 3, 3, 4)}, "score", "human_score"),
+        ({"score": ("1", "2", "3", "5"), "expertRating": (1, 3, 3, 4)}, "score", "expertRating"),
+        ({"prediction": SAID, "y_true": OTHER}, "prediction", "y_true"),
+        ({"llm.verdict": SAID, "human.verdict": OTHER}, "llm.verdict", "human.verdict"),
+        # An answer that is a text is what was judged.
+        ({"answer": TEXTS, "rating": (3, 4, 5, 1), "gold": (3, 4, 4, 1)}, "rating", "gold"),
+        # An answer beside the right ones is what the judge said.
+        ({"answer": SAID, "correct_answer": OTHER}, "answer", "correct_answer"),
+    ],
+)
+def test_a_verdict_and_a_label_are_told_by_names_and_contents(
+    columns: dict[str, tuple[object, ...]], verdict: str, label: str
+) -> None:
+    proposal = shown_of({"id": FOUR, **columns})
+    maps = maps_of(proposal)
+    assert (maps.get("verdict"), maps.get("label"), asked(proposal)) == (verdict, label, [])
+    assert proposal.no_judge == ""
+
+
+def test_a_verdict_says_what_it_is_taken_for() -> None:
+    whys = {
+        shown.setting.value: shown.why
+        for rows in ({"label": SAID, "human": OTHER}, {"score": (0.5, 1, 0, 1), "gold": FOUR})
+        for shown in shown_of({"id": FOUR, **rows}).taken
+    }
+    assert whys["verdict", "label"] == "2 values: yes, no; people's is human"
+    assert whys["verdict", "score"] == "score 0 to 1"
+    assert whys["label", "gold"] == "grades 1 to 4"
+
+
+@pytest.mark.parametrize(
+    ("columns", "question"),
+    [
+        # Two are as good.
+        ({"score": (1, 2, 3, 4), "rating": (1, 2, 4, 4)}, "what the judge said: score, rating?"),
+        # A name in another language is asked for, not guessed.
+        ({"urteil": SAID, "gold": OTHER}, "who said what stands in column urteil"),
+        ({"note": (1, 2, 3, 2), "avis": (2, 2, 3, 1)}, "what the judge said: note, avis?"),
+        ({"answer": SAID}, "who said what stands in column answer"),
+    ],
+)
+def test_what_two_columns_or_persons_could_be_is_asked(
+    columns: dict[str, tuple[object, ...]], question: str
+) -> None:
+    proposal = shown_of({"id": FOUR, **columns})
+    assert [question in asks for asks in asked(proposal)] == [True]
+    assert "verdict" not in maps_of(proposal)
+
+
+def test_a_question_has_a_row_in_which_its_readings_differ() -> None:
+    (question,) = shown_of({"id": FOUR, "score": (1, 2, 3, 4), "rating": (1, 2, 4, 4)}).questions
+    assert question.example.value == {"id": "3", "score": 3, "rating": 4}
+    assert [reading.meaning for reading in question.readings] == ["it said 3", "it said 4"]
+    settings = [reading.settings for reading in question.readings]
+    assert settings == [(("map", ("verdict", column)),) for column in ("score", "rating")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({"question": TEXTS, "gold": SAID}, "no column holds what a judge said; gold holds"),
+        ({"question": TEXTS, "label": SAID}, "no column holds what a judge said; label holds"),
+        ({"question": TEXTS}, "no column holds what a judge or a person said"),
+        # A category is no verdict, whatever its words.
+        ({"gold": SAID, "category": ("A", "B", "A", "B")}, "no column holds what a judge said"),
+    ],
+)
+def test_where_no_judge_speaks_it_is_said(columns: dict[str, tuple[object, ...]], why: str) -> None:
+    proposal = shown_of({"id": FOUR, **columns})
+    assert why in proposal.no_judge
+    assert not proposal.questions
+
+
+def test_rows_of_what_one_person_said_are_no_judges() -> None:
+    rows = {"item": ("1", "1", "2", "2"), "annotator": ("anna", "ben") * 2, "score": (1, 2, 5, 4)}
+    assert shown_of(rows).no_judge == "each row is what one person said, score by annotator"
+
+
+def test_replies_that_state_a_verdict_are_read() -> None:
+    replies = ("It is so.\nVerdict: YES", "No.\nVerdict: NO", "Verdict: NO", "Verdict: YES")
+    proposal = shown_of({"id": FOUR, "judge_output": replies, "human": SAID})
+    assert maps_of(proposal)["reply"] == "judge_output"
+    assert options_of(proposal, "labels") == [("YES", "NO")] or options_of(proposal, "labels") == [
+        ("NO", "YES")
+    ]
+    assert maps_of(proposal)["label"] == "human"
+
+
+def test_words_of_a_pair_in_replies_are_renamed_and_a_third_letter_is_asked() -> None:
+    steps = ("Fine. [[A>>B]]", "So. [[A=B]]", "Well. [[B>A]]", "Yes. [[A>>B]]")
+    proposal = shown_of({"id": FOUR, "r": steps})
+    assert values_of(proposal) == {"A>>B": "A", "A=B": "tie", "B>A": "B"}
+    letters = ("Fine. [[A]]", "So. [[C]]", "Well. [[B]]", "Yes. [[A]]")
+    assert asked(shown_of({"id": FOUR, "r": letters})) == [
+        "do replies say by C that two candidates are as good?"
+    ]
+
+
+def test_solutions_that_state_an_answer_are_no_replies_of_a_judge() -> None:
+    solved = tuple(f"We add, and see that it is \\boxed{{{number}}}" for number in FOUR)
+    assert shown_of({"id": FOUR, "solution": solved, "gold": FOUR}).no_judge
+
+
+def test_both_orders_may_stand_in_a_row() -> None:
+    rows = {"id": FOUR, "verdict_ab": ("A", "B", "A", "A"), "verdict_swapped": ("A", "A", "B", "A")}
+    maps = maps_of(shown_of(rows))
+    assert (maps["verdict.ab"], maps["verdict.ba"]) == ("verdict_ab", "verdict_swapped")
+
+
+def test_columns_of_criteria_are_grades_beside_those_of_people() -> None:
+    rows = {
+        "id": FOUR,
+        "clarity": (1, 2, 3, 4),
+        "tone": (5, 4, 3, 4),
+        "human_clarity": (1, 2, 3, 5),
+        "anna_tone_human": (5, 5, 3, 4),
+    }
+    proposal = shown_of(rows)
+    assert options_of(proposal, "grades") == [("clarity", "clarity"), ("tone", "tone")]
+    assert options_of(proposal, "people") == [
+        ("clarity", "human_clarity"),
+        ("tone", "anna_tone_human"),
+    ]
+    assert "label" not in maps_of(proposal)
+
+
+def test_the_columns_of_a_joined_file_are_people_of_the_only_criterion() -> None:
+    rows = {"id": FOUR, "clarity": (1, 2, 3, 4), "anna": (1, 2, 3, 5), "ben": (5, 5, 3, 4)}
+    proposal = shown_of(rows, joined=("anna", "ben"))
+    assert options_of(proposal, "people") == [("clarity", "anna+ben")]
+
+
+def test_a_verdict_in_words_is_read_before_grades() -> None:
+    rows = {"id": FOUR, "verdict": SAID, "clarity": (1, 2, 3, 4), "tone": (1, 2, 3, 3)}
+    proposal = shown_of(rows)
+    assert maps_of(proposal)["verdict"] == "verdict"
+    assert options_of(proposal, "grades") == []
+
+
+def test_fields_of_objects_are_columns() -> None:
+    marks = tuple({"clarity": {"score": n, "why": "x"}, "tone": {"score": 5 - n}} for n in (1, 2))
+    proposal = shown_of({"id": ("1", "2"), "marks": marks})
+    assert options_of(proposal, "grades") == [
+        ("clarity", "marks.clarity.score"),
+        ("tone", "marks.tone.score"),
+    ]
+
+
+def test_what_the_user_says_is_not_looked_for() -> None:
+    rows = {"id": FOUR, "score": (1, 2, 3, 4), "rating": (1, 2, 4, 4)}
+    proposal = shown_of(rows, map=(("verdict", "rating"),))
+    assert not proposal.questions
+    assert maps_of(proposal) == {"item": "id"}
+
+
+def test_a_verdict_may_be_missing_in_rows() -> None:
+    proposal = shown_of({"id": FOUR, "verdict": ("yes", "", None, ...), "gold": SAID})
+    assert (maps_of(proposal)["verdict"], asked(proposal)) == ("verdict", [])

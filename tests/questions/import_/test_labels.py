@@ -1,0 +1,52 @@
+"""Which columns hold what people said."""
+
+from __future__ import annotations
+
+from tests.questions.import_.tables import FOUR, asked, maps_of, shown_of
+
+SAID = ("yes", "no", "no", "yes")
+OTHER = ("no", "no", "yes", "yes")
+
+
+def test_single_people_stand_beside_the_label_of_all() -> None:
+    rows = {"id": FOUR, "verdict": SAID, "annotator_1": SAID, "annotator_2": OTHER, "gold": OTHER}
+    maps = maps_of(shown_of(rows))
+    assert maps["label"] == "gold"
+    assert maps["people.annotator_1"] == "annotator_1"
+    assert maps["people.annotator_2"] == "annotator_2"
+
+
+def test_without_a_label_of_all_people_have_columns_of_their_own() -> None:
+    maps = maps_of(shown_of({"id": FOUR, "verdict": SAID, "rater_a": SAID, "rater_b": OTHER}))
+    assert "label" not in maps
+    assert (maps["people.rater_a"], maps["people.rater_b"]) == ("rater_a", "rater_b")
+
+
+def test_one_person_is_the_label() -> None:
+    rows = {"id": FOUR, "verdict": SAID, "reviewer": OTHER}
+    assert maps_of(shown_of(rows))["label"] == "reviewer"
+
+
+def test_two_labels_of_all_that_differ_are_asked() -> None:
+    rows = {"id": FOUR, "verdict": SAID, "label": SAID, "gold": OTHER}
+    assert asked(shown_of(rows)) == ["which column is the judge compared with: label, gold?"]
+    assert asked(shown_of(rows | {"gold": SAID})) == []
+
+
+def test_columns_of_a_joined_file_that_say_what_verdicts_say_are_people() -> None:
+    rows = {"id": FOUR, "verdict": SAID, "anna": SAID, "ben": OTHER, "city": ("x", "y", "x", "y")}
+    proposal = shown_of(rows, joined=("anna", "ben", "city"))
+    maps = maps_of(proposal)
+    assert (maps["people.anna"], maps["people.ben"]) == ("anna", "ben")
+    assert "city" not in maps.values()
+
+
+def test_columns_of_the_file_itself_that_say_the_same_are_told_and_left_out() -> None:
+    proposal = shown_of({"id": FOUR, "verdict": SAID, "anna": SAID})
+    assert "anna" not in maps_of(proposal).values()
+    assert ["--map people.anna=anna" in note for note in proposal.notes] == [True]
+
+
+def test_a_column_may_be_called_as_a_person() -> None:
+    rows = {"id": FOUR, "verdict": SAID, "people.anna": OTHER}
+    assert maps_of(shown_of(rows))["people.anna"] == "people.anna"

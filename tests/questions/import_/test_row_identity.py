@@ -1,0 +1,106 @@
+"""Which judgment a row is: items, orders, runs, wordings, judges and models."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_judgesense.questions.import_.row_identity import ROW_NUMBER
+from tests.questions.import_.tables import FOUR, asked, maps_of, shown_of, values_of
+
+SAID = ("yes", "no", "no", "yes")
+TWICE = ("1", "1", "2", "2")
+TEXTS = tuple(f"This is the text of {number}." for number in FOUR)
+
+
+@pytest.mark.parametrize(
+    ("columns", "item"),
+    [
+        ({"id": FOUR}, "id"),
+        ({"question_id": FOUR, "index": FOUR}, "question_id"),
+        ({"item": TEXTS, "id": FOUR}, "item"),
+        ({"Unnamed: 0": FOUR}, "Unnamed: 0"),
+        # Nothing is called as an id: texts tell the items, then the number of the row does.
+        ({"question": TEXTS, "answer": ("Yes it is so.",) * 4}, "question"),
+        ({}, ROW_NUMBER),
+    ],
+)
+def test_an_item_is_told_by_names_that_tell_rows(
+    columns: dict[str, tuple[str, ...]], item: str
+) -> None:
+    assert maps_of(shown_of({**columns, "verdict": SAID}))["item"] == item
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "field"),
+    [
+        ("run", (1, 2, 1, 2), "replicate"),
+        ("seed", (7, 9, 7, 9), "replicate"),
+        ("prompt_version", ("v1", "v2") * 2, "template"),
+        ("criterion", ("clarity", "tone") * 2, "suite"),
+        ("grader", ("gpt", "claude") * 2, "judge"),
+        ("temperature", (0, 0.7) * 2, "temperature"),
+    ],
+)
+def test_what_tells_rows_of_an_item_apart_is_taken(
+    name: str, cells: tuple[object, ...], field: str
+) -> None:
+    rows = {"id": TWICE, name: cells, "verdict": SAID}
+    maps = maps_of(shown_of(rows))
+    assert (maps["item"], maps[field]) == ("id", name)
+
+
+def test_a_row_s_own_id_is_no_item_where_runs_are_told_apart() -> None:
+    rows = {"id": FOUR, "question_id": TWICE, "order": ("ab", "ba") * 2, "winner": ("A",) * 4}
+    assert maps_of(shown_of(rows))["item"] == "question_id"
+
+
+def test_outputs_of_several_models_are_items_of_a_question() -> None:
+    rows = {
+        "question_id": TWICE,
+        "model": ("gpt", "claude") * 2,
+        "response": TEXTS,
+        "verdict": SAID,
+    }
+    maps = maps_of(shown_of(rows))
+    assert (maps["item"], maps["cluster"]) == ("question_id,model", "question_id")
+    assert "judge" not in maps
+
+
+def test_a_model_without_texts_may_be_the_judge_or_the_author() -> None:
+    rows = {"id": TWICE, "model": ("gpt", "claude") * 2, "verdict": SAID}
+    proposal = shown_of(rows)
+    assert asked(proposal) == ["does column model name the judge, or who wrote the output?"]
+    assert maps_of(proposal)["item"] == "id"
+    assert maps_of(shown_of(rows | {"id": FOUR, "model": ("gpt",) * 4}))["judge"] == "model"
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "values"),
+    [
+        ("order", ("ab", "ba"), {}),
+        ("order", ("AB", "BA"), {"AB": "ab", "BA": "ba"}),
+        ("swapped", (False, True), {"false": "ab", "true": "ba"}),
+        ("is_flipped", (0, 1), {"0": "ab", "1": "ba"}),
+        ("order", ("original", "reversed"), {"original": "ab", "reversed": "ba"}),
+    ],
+)
+def test_an_order_is_known_by_its_words(
+    name: str, cells: tuple[object, object], values: dict[str, str]
+) -> None:
+    proposal = shown_of({"id": TWICE, name: cells * 2, "winner": ("A", "B", "B", "A")})
+    assert maps_of(proposal)["order"] == name
+    assert values_of(proposal) == values
+
+
+def test_an_order_of_numbers_is_none_and_one_of_other_words_is_asked() -> None:
+    numbers = shown_of({"id": FOUR, "order": (1, 2, 3, 4), "winner": ("A", "B", "B", "A")})
+    assert "order" not in maps_of(numbers)
+    assert numbers.notes == ("column order holds 1 to 4, and not ab and ba: not used",)
+    words = shown_of({"id": TWICE, "order": (1, 2, 1, 2), "winner": ("A", "B", "B", "A")})
+    assert asked(words) == ["which order of the candidates is order 1?"]
+
+
+def test_verdicts_of_no_pair_have_no_order() -> None:
+    proposal = shown_of({"id": FOUR, "order": ("ab", "ba", "ab", "ba"), "verdict": SAID})
+    assert "order" not in maps_of(proposal)
+    assert proposal.notes == ("column order is not used: verdicts are of no two candidates",)

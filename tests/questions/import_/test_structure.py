@@ -1,0 +1,69 @@
+"""Rows in cells and in columns that are called alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.proposals import Proposal
+from pytest_judgesense.questions.import_.column_facts import columns_of
+from pytest_judgesense.questions.import_.structure import structure_of
+from tests.questions.import_.tables import FOUR, asked, maps_of, options_of, table_of, values_of
+
+SAID = ("yes", "no", "no", "yes")
+
+
+def structure(columns: dict[str, Any], **options: Any) -> Proposal:
+    table = table_of(columns)
+    return structure_of(table, columns_of(table), ImportOptions(Path("t"), **options))
+
+
+def test_columns_that_differ_in_a_number_are_runs() -> None:
+    rows = {"id": FOUR, "run_1": SAID, "run_2": SAID, "reply_1": SAID, "reply_2": SAID}
+    assert options_of(structure(rows), "lists") == [
+        ("run_{replicate}", "verdict"),
+        ("reply_{replicate}", ""),
+    ]
+    # What people said is nobody's run.
+    people = {"id": FOUR, "human_verdict_1": SAID, "human_verdict_2": SAID}
+    assert structure(people) == Proposal()
+
+
+def test_columns_that_differ_in_a_model_are_judges() -> None:
+    rows = {"id": FOUR, "gpt4_verdict": SAID, "claude_verdict": SAID}
+    assert options_of(structure(rows), "lists") == [("{judge}_verdict", "verdict")]
+
+
+def test_a_list_of_verdicts_is_runs() -> None:
+    proposal = structure({"id": FOUR, "votes": (["yes", "no", "yes"],) * 4})
+    assert options_of(proposal, "lists") == [("votes", "replicate")]
+    assert maps_of(proposal) == {"verdict": "votes"}
+
+
+def test_a_list_of_two_may_be_orders_or_runs_and_is_asked() -> None:
+    games = ([{"winner": "A"}, {"winner": "B"}],) * 4
+    (question,) = structure({"id": FOUR, "games": games}).questions
+    assert "the two orders of the candidates, or two runs?" in question.asks
+    assert [reading.settings[0].value for reading in question.readings] == [
+        ("games", "order"),
+        ("games", "replicate"),
+    ]
+
+
+def test_an_object_of_both_orders_is_rows_of_them() -> None:
+    raw = ({"first": ["A", "B"], "swapped": ["B", "B"]},) * 4
+    proposal = structure({"id": FOUR, "raw": raw})
+    assert options_of(proposal, "lists") == [("raw", "order,replicate")]
+    assert values_of(proposal) == {"first": "ab", "swapped": "ba"}
+    single = structure({"id": FOUR, "raw": ({"ab": "A", "ba": "B"},) * 4})
+    assert options_of(single, "lists") == [("raw", "order")]
+    assert values_of(single) == {}
+
+
+def test_lists_of_texts_are_no_rows_and_what_is_said_is_not_looked_for() -> None:
+    passages = (["One text.", "Another text of some words."],) * 4
+    assert structure({"id": FOUR, "contexts": passages}) == Proposal()
+    votes = {"id": FOUR, "votes": (["yes", "no", "yes"],) * 4}
+    assert structure(votes, lists=(("votes", "run"),)) == Proposal()
+    assert asked(structure({"id": FOUR, "votes": SAID})) == []

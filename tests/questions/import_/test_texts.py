@@ -1,0 +1,54 @@
+"""Which columns hold texts, and numbers of a call."""
+
+from __future__ import annotations
+
+from tests.questions.import_.tables import FOUR, maps_of, shown_of
+
+SAID = ("yes", "no", "no", "yes")
+ANSWERS = tuple(f"I think that it is {number}." for number in FOUR)
+QUESTIONS = tuple(f"What is {number}, please?" for number in FOUR)
+
+
+def test_texts_are_fields_by_their_names() -> None:
+    rows = {"id": FOUR, "Question": QUESTIONS, "model answer": ANSWERS, "verdict": SAID}
+    maps = maps_of(shown_of(rows))
+    assert maps["field.question"] == "Question"
+    assert maps["field.model_answer"] == "model answer"
+
+
+def test_short_answers_are_texts_if_they_are_called_so() -> None:
+    cities = ("Rome", "Oslo", "Bern", "Kyiv")
+    maps = maps_of(shown_of({"id": FOUR, "answer": cities, "city": cities, "verdict": SAID}))
+    assert maps["field.answer"] == "answer"
+    assert "city" not in maps.values()
+
+
+def test_what_the_judge_wrote_is_its_reply() -> None:
+    rows = {"id": FOUR, "response": ANSWERS, "explanation": QUESTIONS, "verdict": SAID}
+    maps = maps_of(shown_of(rows))
+    assert (maps["reply"], maps["field.response"]) == ("explanation", "response")
+
+
+def test_a_prompt_is_what_holds_the_other_texts_or_messages() -> None:
+    prompts = tuple(f"Judge this.\n\n{answer}" for answer in ANSWERS)
+    rows = {"id": FOUR, "answer": ANSWERS, "prompt": prompts, "verdict": SAID}
+    assert maps_of(shown_of(rows))["prompt"] == "prompt"
+    # It is the question of what was judged.
+    assert maps_of(shown_of(rows | {"prompt": QUESTIONS}))["field.prompt"] == "prompt"
+    messages = tuple([{"role": "user", "content": prompt}] for prompt in prompts)
+    assert maps_of(shown_of(rows | {"prompt": messages}))["prompt"] == "prompt"
+
+
+def test_tokens_and_seconds_are_read_and_milliseconds_are_not() -> None:
+    usage = ({"prompt_tokens": 3, "completion_tokens": 4},) * 4
+    rows = {"id": FOUR, "verdict": SAID, "usage": usage, "latency_ms": (20, 30, 40, 50)}
+    maps = maps_of(shown_of(rows))
+    assert maps["prompt_tokens"] == "usage.prompt_tokens"
+    assert maps["completion_tokens"] == "usage.completion_tokens"
+    assert "latency_s" not in maps
+    assert maps_of(shown_of(rows | {"latency": (0.1, 0.2, 0.3, 0.5)}))["latency_s"] == "latency"
+
+
+def test_errors_of_some_rows_are_failures() -> None:
+    rows = {"id": FOUR, "verdict": ("yes", "", "no", "yes"), "error": ("", "timeout", "", "")}
+    assert maps_of(shown_of(rows))["failed"] == "error"

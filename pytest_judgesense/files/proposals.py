@@ -87,6 +87,10 @@ def _as_they_are(table: RowTable) -> RowTable:
     return table
 
 
+def _any_table(_: RowTable) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class FileShape:
     """A form of files that a tool or a benchmark writes, known by few of its columns.
@@ -95,11 +99,12 @@ class FileShape:
         name: as ``--format`` takes it.
         title: what writes such files, and of what.
         sources: where the layout is stated: repository, commit and path, or an address.
-        columns: those that tell it from others; ``a.b`` is field b of the objects in column a. A
-            row has to have all of them.
-        proposes: how such rows are read.
+        columns: those that tell it from others; ``a.b`` is field b of the objects in column a. Some
+            row has each of them: older versions lack fields, and records may differ in kind.
+        proposes: how the rows are read that ``rows`` gives.
         rows: the rows that are judged, where not all of them are, or where they are nested in a way
             that no option undoes.
+        also: what else is true of such tables, where columns of these names are anybody's.
     """
 
     name: str
@@ -108,7 +113,8 @@ class FileShape:
     columns: tuple[str, ...]
     proposes: Callable[[RowTable], Proposal]
     rows: Callable[[RowTable], RowTable] = _as_they_are
+    also: Callable[[RowTable], bool] = _any_table
 
     def matches(self, table: RowTable) -> bool:
-        """Whether a table has the columns of this shape."""
-        return all(map(table.has, self.columns))
+        """Whether a table, as it was read, is of this shape."""
+        return all(map(table.has, self.columns)) and self.also(table)

@@ -5,6 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.files.proposals import FileShape
+from pytest_judgesense.files.shapes.alpaca_eval import ALPACA_EVAL
+from pytest_judgesense.files.shapes.arena_hard import ARENA_HARD
+from pytest_judgesense.files.shapes.chatbot_arena import CHATBOT_ARENA
+from pytest_judgesense.files.shapes.mt_bench_pair import MT_BENCH_PAIR
+from pytest_judgesense.files.shapes.mt_bench_single import MT_BENCH_SINGLE
 
-SHAPES: Final[tuple[FileShape, ...]] = ()
+SHAPES: Final[tuple[FileShape, ...]] = (
+    MT_BENCH_PAIR,
+    MT_BENCH_SINGLE,
+    ALPACA_EVAL,
+    ARENA_HARD,
+    CHATBOT_ARENA,
+)
 """All of them; which one a table has is told by its columns."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Report,
         TableRows,
     )
+    from pytest_judgesense.files.first_sight import FirstSight
     from pytest_judgesense.files.foreign_results import Exported, Imported, ImportedSuite
     from pytest_judgesense.files.import_options import ImportOptions
     from pytest_judgesense.judges.simulated.observer import Skill
@@ -118,7 +119,9 @@ class Importer(NamedTuple):
             --export`` writes them.
         option: where it is given, this one reads in place of that of another kind with this name.
         plain: whether nothing in its files says what a number means, so that the numbers decide
-            whether they are labels, grades or scores.
+            whether they are labels, grades or scores; their columns say what they hold.
+        recognises: whether a file or folder is of this format, by a first look at it; ``None`` if
+            nothing but its columns tells.
     """
 
     name: str
@@ -126,6 +129,7 @@ class Importer(NamedTuple):
     written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
     option: str = ""
     plain: bool = False
+    recognises: Callable[[FirstSight], bool] | None = None
 
 
 class FirstCheck(NamedTuple):

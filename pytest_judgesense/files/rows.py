@@ -381,24 +381,25 @@ class RowList(NamedTuple):
     @property
     def is_aside(self) -> bool:
         """Whether a key says that these are not what was judged."""
-        return any(word in _ASIDE for word in _words(self.key))
+        return any(word in _ASIDE for word in name_words(self.key))
 
     @property
     def is_about_the_file(self) -> bool:
         """Whether a key says that these are about the whole file."""
-        return any(word in _ABOUT_THE_FILE for word in _words(self.key))
+        return any(word in _ABOUT_THE_FILE for word in name_words(self.key))
 
     @property
     def holds(self) -> int:
         """How much of what is judged the first rows hold: verdicts, and texts."""
         objects = [row for row in self.rows[:_LOOKED_AT] if isinstance(row, dict)]
-        names = {word for row in objects for name in _names(row) for word in _words(name)}
+        names = {word for row in objects for name in _names(row) for word in name_words(name)}
         texts = (text for row in objects for text in _texts(row))
         has_texts = any(len(text.split(maxsplit=_FEWEST_WORDS)) >= _FEWEST_WORDS for text in texts)
         return int(not names.isdisjoint(_SAID)) + int(has_texts)
 
 
-def _words(name: str) -> list[str]:
+def name_words(name: str) -> list[str]:
+    """The words of the name of a column: ``humanScore`` and ``human_score`` are two."""
     return _WORD.findall(_CAMEL.sub(" ", name).lower())
 
 

@@ -196,6 +196,53 @@ def from_last_object(text: str) -> str:
     return text[starts[-1] :] if starts else ""
 
 
+def bracketed_forms(text: str) -> Iterator[tuple[str, str]]:
+    r"""``[[A]]``, ``\boxed{A}`` and ``<verdict>A</verdict>``: how each is written, and its word.
+
+    The first part has three points for the word, and the tag in lower case.
+    """
+    for form in _BRACKETS.finditer(text):
+        of = form["of"] or ""
+        if form["double"] is not None:
+            yield "[[...]]", form["double"] + of
+        elif form["boxed"] is not None:
+            yield r"\boxed{...}", form["boxed"] + of
+        else:
+            yield f"<{form['tag'].lower()}>...", form["tagged"] + of
+
+
+def likeliest_entries(text: str) -> list[tuple[str, object]]:
+    """The keys that name a verdict most surely in the last JSON object with any, and their values.
+
+    Keys of objects in it count as well; ``style score`` and its like do not.
+    """
+    entries: list[tuple[str, object]] = []
+    for start, end, value in json_objects(text):
+        whole = value if value is not None else _broken_entries(text, start, end)
+        ranked = [*_ranked_entries(whole)]
+        surest = max((rank for rank, _, _ in ranked), default=0)
+        of_object = [(key, inner) for rank, key, inner in ranked if rank == surest > 1]
+        entries = of_object or entries
+    return entries
+
+
+def _broken_entries(text: str, start: int, end: int) -> dict[str, str]:
+    """What stands under the keys of an object that is no JSON, such as one of Python."""
+    pairs = _PAIR.finditer(text, start, end)
+    return {pair["key"]: pair["text"] or pair["single"] or pair["bare"] or "" for pair in pairs}
+
+
+def _ranked_entries(value: object, depth: int = 0) -> Iterator[tuple[int, str, object]]:
+    """How surely each key of an object names a verdict, the key, and the value that it has."""
+    if not isinstance(value, Mapping) or depth > _DEEPEST:
+        return
+    for key, inner in value.items():
+        if isinstance(inner, Mapping):
+            yield from _ranked_entries(inner, depth + 1)
+        elif isinstance(inner, str | int | float):  # so are true and false
+            yield _rank(str(key)), str(key), inner
+
+
 def verdict_place(text: str) -> int | None:
     """Where the first value under the likeliest verdict keys of the JSON objects begins."""
     ranked = [

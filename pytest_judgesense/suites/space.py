@@ -5,10 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 
-from pytest_judgesense.trial import ABSTAIN, TIE, Criterion, ScoreRange, is_number, score_of_text
+from pytest_judgesense.trial import (
+    ABSTAIN,
+    TIE,
+    Criterion,
+    ScoreRange,
+    grouped,
+    is_number,
+    score_of_text,
+)
 
 _MOST_GRADES: Final = 101
 
@@ -83,6 +92,30 @@ class DecisionSpace:
     def example(self) -> str:
         """A reply that states a verdict, with a placeholder, for the same use."""
         return '{"verdict": "..."} with it.'
+
+
+def space_of_labels(labels: Sequence[str], values: Mapping[str, str]) -> DecisionSpace | None:
+    """The space of replies that may state these answers; ``None`` without any.
+
+    Args:
+        labels: the answers, with ``tie`` and ``abstain`` where they are permitted. ``A`` and ``B``
+            are slots, numbers a scale.
+        values: from what a reply may say for an answer to the answer.
+    """
+    answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
+    if not answers:
+        return None
+    words = grouped(values.items(), itemgetter(1))
+    return DecisionSpace(
+        answers,
+        ordinal=all(map(is_number, answers)),
+        pairwise=answers == ("A", "B"),
+        tie=TIE in labels,
+        abstain=ABSTAIN in labels,
+        names={
+            label: tuple(word for word, _ in words[label]) for label in labels if label in words
+        },
+    )
 
 
 def object_schema(**properties: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from pytest_judgesense.errors import LogError, UsageError, unknown_name
+from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import left_out, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.opening import read_text
@@ -30,6 +31,7 @@ from pytest_judgesense.suites.suite import Suite
 
 LISTED: Final = "debate_ids.json"
 _FOLDER: Final = "debates"
+CONFIG: Final = "config.json"
 _SUFFIX: Final = ".suite.toml"
 _FORM: Final = "a debate: " + ", ".join(
     name for name, field in DebateLine.model_fields.items() if field.is_required()
@@ -87,8 +89,23 @@ class DebateFile:
         return text
 
 
+def holds_only_debates(sight: FirstSight) -> bool:
+    """Whether a file, or the files of a folder, are debates."""
+    columns = sight.columns
+    if sight.is_folder:
+        files = (*sight.path.glob("*.json"), *(sight.path / _FOLDER).glob("*.json"))
+        file = next((file for file in files if file.name not in (LISTED, CONFIG)), None)
+        debate = None if file is None else FirstSight(file).document
+        columns = frozenset(debate if isinstance(debate, dict) else ())
+    elif isinstance(sight.document, dict):
+        columns = frozenset(sight.document)
+    return columns.issuperset(
+        name for name, field in DebateLine.model_fields.items() if field.is_required()
+    )
+
+
 def imported_debates(options: ImportOptions) -> DebateFile:
-    """The suite that ``judgesense import debates`` makes of a folder or a file.
+    """The suite that ``judgesense import --format debates`` makes of a folder or a file.
 
     Raises:
         LogError: there are no complete debates, or one is malformed; it names file and field.
@@ -129,7 +146,7 @@ def _rows(path: Path) -> Iterator[Row]:
         return
     folder = path / _FOLDER if (path / _FOLDER).is_dir() else path
     files = {file.name: file for file in sorted(folder.glob("*.json")) if file.name != LISTED}
-    files.pop("config.json", None)
+    files.pop(CONFIG, None)
     rows = [Row(str(file), read_document(file, dict, _FORM)) for file in files.values()]
     listed = next((f for f in (path / LISTED, folder.parent / LISTED) if f.exists()), None)
     if listed is None:

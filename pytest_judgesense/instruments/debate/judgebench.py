@@ -37,13 +37,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, told_apart
+from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import Exported, Imported, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.limits import beyond, limits
 from pytest_judgesense.files.tables import malformed, read_document
 from pytest_judgesense.instruments.debate.debates import (
+    CONFIG,
     LISTED,
     debates_of,
+    holds_only_debates,
     imported_debates,
     listed_debates,
 )
@@ -66,12 +69,22 @@ DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS
 _SUITE: Final = "judgebench"
 _FILE: Final = re.compile(r"(?P<debate>.+)_run(?P<run>\d+)\.json")
 _RUNS: Final = ("runs", "num_runs")
-_CONFIG: Final = "config.json"
+_RESULTS: Final = "results/*/*_run*.json"
 _COMPLETE: Final = "complete"
 
 
+def is_of_judgebench(sight: FirstSight) -> bool:
+    """Whether a folder holds results of JudgeBench."""
+    return any(sight.path.glob(_RESULTS))
+
+
+def is_of_debates(sight: FirstSight) -> bool:
+    """Whether a file or a folder holds debates, and no results on them."""
+    return not is_of_judgebench(sight) and holds_only_debates(sight)
+
+
 def imported(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import judgebench`` reads."""
+    """The judgments of ``judgesense import --format judgebench``."""
     judgments = read_judgebench(options.path, reparse=options.reparse)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
@@ -87,7 +100,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
         LogError: there are no results, a file is malformed, or two files are one run of a
             configuration; it names file and field.
     """
-    files = sorted((folder / "results").glob("*/*_run*.json"))
+    files = sorted(folder.glob(_RESULTS))
     if not files:
         raise LogError(
             f"there are no JudgeBench results at {folder}",
@@ -199,7 +212,7 @@ def _missing(
     if not file.exists():
         return
     planned = listed_debates(file)
-    config = folder / _CONFIG
+    config = folder / CONFIG
     settings = read_document(config, dict, "a JSON object") if config.exists() else {}
     if settings.get(_COMPLETE) is False:
         return
@@ -263,7 +276,7 @@ def exported(cells: Sequence[Cell], suites: Sequence[Suite] = ()) -> Exported:
         )
         for name in ordered
     }
-    files |= {LISTED: _text(ordered), _CONFIG: _text(_config(judgments))}
+    files |= {LISTED: _text(ordered), CONFIG: _text(_config(judgments))}
     notice = (
         f"{len(bare)} of {len(ordered)} debates are written without speeches, which a log does "
     )
@@ -334,6 +347,6 @@ def _text(value: Mapping[str, Any] | list[str]) -> str:
 
 
 IMPORTERS: Final = (
-    Importer("judgebench", imported, exported),
-    Importer("debates", imported_debates),
+    Importer("judgebench", imported, exported, recognises=is_of_judgebench),
+    Importer("debates", imported_debates, recognises=is_of_debates),
 )

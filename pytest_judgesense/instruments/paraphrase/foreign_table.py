@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 from shlex import quote
 from typing import Final, NamedTuple
@@ -51,7 +50,7 @@ from pytest_judgesense.suites.answer_kinds import (
     is_whole,
 )
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.suites.space import DecisionSpace, number_of
+from pytest_judgesense.suites.space import DecisionSpace, number_of, space_of_labels
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -154,7 +153,7 @@ def read_table(
     fixed, of_file = _fixed_fields(path, named, columns)
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(table.rows, {*columns.values(), *used})
-    space, names = _space(labels, values or {}), names or {}
+    space, names = space_of_labels(labels, values or {}), names or {}
     read = judgments_of(table.rows, columns, fixed, values or {}, names=names, space=space)
     return replace(read, notices=(*table.notes, *unused, *notices, *of_file, *read.notices))
 
@@ -189,24 +188,6 @@ def table_at(
     if not table:
         raise LogError(f"{places[0]} holds no rows", expected="at least one")
     return table
-
-
-def _space(labels: Sequence[str], values: Mapping[str, str]) -> DecisionSpace | None:
-    """The space of replies that may state these answers; ``None`` without any."""
-    answers = tuple(label for label in labels if label not in (TIE, ABSTAIN))
-    if not answers:
-        return None
-    words = grouped(values.items(), itemgetter(1))
-    return DecisionSpace(
-        answers,
-        ordinal=all(map(is_number, answers)),
-        pairwise=answers == SPACE.labels,
-        tie=TIE in labels,
-        abstain=ABSTAIN in labels,
-        names={
-            label: tuple(word for word, _ in words[label]) for label in labels if label in words
-        },
-    )
 
 
 def refuse_columns(

@@ -35,6 +35,7 @@ from types import NoneType
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
+from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import Imported, left_out, once, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.rows import Row
@@ -66,6 +67,11 @@ LOG_FIELDS: Final = (
     "normalized_a", "normalized_b", "flipped", "prompt_a_raw", "prompt_b_raw", "timestamp", "error",
 )  # fmt: skip
 SWAPPED: Final = "ab_swapped"
+# By which a file of pairs, and one of decisions, are told from any other.
+_OWN_FIELDS: Final = (
+    ("pair_id", "prompt_a", "prompt_b", "response_being_judged"),
+    ("pair_id", "prompt_a_decision", "prompt_b_decision"),
+)
 # The placeholders of one judged text, and of two.
 _CONTENTS: Final = {1: ("response",), 2: ("a", "b")}
 
@@ -588,8 +594,13 @@ def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
     return _Pairs(by_id, compared, inverted, frozenset(gone), notices)
 
 
+def is_of_judgesense(sight: FirstSight) -> bool:
+    """Whether a file, or the first of a folder, holds pairs or decisions of JudgeSense."""
+    return any(sight.columns.issuperset(own) for own in _OWN_FIELDS)
+
+
 def imported_pairs(options: ImportOptions) -> Imported | PairFile:
-    """The judgments that ``judgesense import judgesense`` reads: a decision log, or a pair file."""
+    """The judgments of ``judgesense import --format judgesense``: decisions, or a pair file."""
     rows = all_rows(options.path)
     fields = set(rows[0].value) if rows else set[str]()
     if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):

@@ -24,6 +24,7 @@ from types import NoneType
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, unknown_name
+from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import NO_VERDICT, Imported, left_out, once, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.rows import Row
@@ -52,6 +53,7 @@ DESIGN: Final = Design(kind="paraphrase", labels=("A", "B"), pairwise=True, pair
 _CONTENTS: Final = {"1": "1", "2": "2", "tie": TIE, "equal": TIE}
 _GAMES: Final = dict(zip(("swap = False", "swap = True"), _ORDERS, strict=True))
 _EVALUATORS: Final = "evaluators"
+_RESULT: Final = "result.json"
 
 
 def placed(judgment: Judgment) -> Judgment:
@@ -70,8 +72,21 @@ def all_rows(path: Path) -> list[Row]:
     return [row for file in files for row in read_rows(file)]
 
 
+def is_of_llmbar(sight: FirstSight) -> bool:
+    """Whether a file, or one below a folder, holds results of LLMBar."""
+    files = sight.path.rglob(_RESULT) if sight.is_folder else (sight.path,)
+    file = next(iter(files), None)
+    if file is None or file.name != _RESULT:
+        return False
+    records = FirstSight(file).document if sight.is_folder else sight.document
+    first = records[0] if isinstance(records, list) and records else None
+    stages = first.get("results") if isinstance(first, dict) else None
+    last = stages[-1] if isinstance(stages, list) and stages else None
+    return isinstance(last, dict) and not last.keys().isdisjoint(_GAMES)
+
+
 def imported_llmbar(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import llmbar`` reads."""
+    """The judgments of ``judgesense import --format llmbar``."""
     judgments = read_llmbar(options.path, reparse=options.reparse, variants=options.variant)
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
@@ -91,7 +106,7 @@ def read_llmbar(
             record and field.
         UsageError: there is no such variant.
     """
-    files = [folder] if folder.is_file() else sorted(folder.rglob("result.json"))
+    files = [folder] if folder.is_file() else sorted(folder.rglob(_RESULT))
     if not files:
         raise LogError(
             f"there are no LLMBar results at {folder}",
@@ -166,8 +181,17 @@ def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bo
     return Judgment(trial, judge, outcome, reply=text)
 
 
+def is_of_games(sight: FirstSight) -> bool:
+    """Whether a file, or the first of a folder, holds pairs with two games each."""
+    games = [row.value.get("judgments") for row in sight.rows or ()][:1]
+    return sight.columns.issuperset(("pair_id", "label")) and all(
+        isinstance(game, list) and all(isinstance(g, dict) and "decision" in g for g in game)
+        for game in games
+    )
+
+
 def imported_games(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import games`` reads."""
+    """The judgments of ``judgesense import --format games``."""
     return read_games(all_rows(options.path), options.suite or options.path.stem)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any, Final
 
+from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import Imported, Total, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.tables import malformed, read_document
@@ -50,8 +51,14 @@ _CRITERIA: Final = "Criteria:\n"
 _STEPS: Final = " \n \nEvaluation Steps:\n["
 
 
+def is_of_deepeval(sight: FirstSight) -> bool:
+    """Whether a file is a test run of deepeval."""
+    run = sight.field("testRunData") or sight.document
+    return isinstance(run, dict) and any(isinstance(run.get(name), list) for name in _CASES)
+
+
 def imported_deepeval(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import deepeval`` reads."""
+    """The judgments of ``judgesense import --format deepeval``."""
     run = read_document(options.path, dict, "a test run of deepeval")
     if isinstance(inner := run.get("testRunData"), dict):
         run = inner

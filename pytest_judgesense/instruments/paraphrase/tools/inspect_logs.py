@@ -19,6 +19,7 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
+from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import Imported, Total, messages_of, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.tables import malformed, read_document
@@ -35,14 +36,22 @@ from pytest_judgesense.instruments.paraphrase.tools.graded import (
     text_of,
 )
 
+# Of an archive, the file with the header; and, of one that is not finished, that which began it.
+_HEADERS: Final = ("header.json", "_journal/start.json")
 _ATTACHMENT: Final = "attachment://"
 # How Inspect's metrics convert a value, in any case; C, P, I and N are kept.
 _LETTERS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS: Final = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
+def is_of_inspect(sight: FirstSight) -> bool:
+    """Whether a file is a log of Inspect, its archive or its JSON."""
+    of_json = isinstance(sight.field("eval"), dict) and isinstance(sight.field("samples"), list)
+    return of_json or not sight.archive.isdisjoint(_HEADERS)
+
+
 def imported_inspect(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import inspect`` reads."""
+    """The judgments of ``judgesense import --format inspect``."""
     log = _Log(options)
     header: Mapping[str, Any] = {}
     for name, value in _parts(options.path):
@@ -69,7 +78,7 @@ def _parts(path: Path) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
     for name, value in members(path):
         if name.startswith("samples/"):
             yield f"{path}, {name}", _object(value, path)
-        elif name == "header.json" or (name == "_journal/start.json" and header is None):
+        elif name == _HEADERS[0] or (name == _HEADERS[1] and header is None):
             header = _object(value, path)
     if header is None:
         raise LogError(f"{path} has no header", expected="header.json, as Inspect writes it")

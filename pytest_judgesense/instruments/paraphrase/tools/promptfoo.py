@@ -22,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import Imported, Total, json_or_none, messages_of, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.tables import malformed, read_document
@@ -59,8 +60,13 @@ _UNREAD: Final = re.compile(
 _ERROR: Final = 2
 
 
+def is_of_promptfoo(sight: FirstSight) -> bool:
+    """Whether a file holds results of promptfoo."""
+    return isinstance(table_of(sight.field("results")).get("results"), list)
+
+
 def imported_promptfoo(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import promptfoo`` reads."""
+    """The judgments of ``judgesense import --format promptfoo``."""
     file = read_document(options.path, dict, "the results of promptfoo")
     results = table_of(file.get("results"))
     if not isinstance(rows := results.get("results"), list):

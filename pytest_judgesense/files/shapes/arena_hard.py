@@ -22,13 +22,17 @@ from pytest_judgesense.files.shapes.settings import (
     of_all,
     words,
 )
-from pytest_judgesense.files.shapes.stated_labels import STEPS
 from pytest_judgesense.files.tables import RowTable
 
 _SINCE_2025: Final = "lmarena/arena-hard-auto@196f6b826783b3da7310e361a805fa36f0be83f3"
 _UNTIL_2025: Final = "lmarena/arena-hard-auto@4ce0f0087776158a4461162cbef1d9bb5464bb57"
 _GAMES: Final = "games"
 _SCORES: Final = ("games.0.score", "games.1.score")
+_STEPS: Final = {
+    **dict.fromkeys(("A>>B", "A>B", "B<<A", "B<A"), "A"),
+    **dict.fromkeys(("B>>A", "B>A", "A<<B", "A<B"), "B"),
+    **dict.fromkeys(("A=B", "B=A"), "tie"),
+}
 _ITEM: Final = ("question_id", "uid", "model", "baseline")
 _REPLIES: Final = ("judgment.answer", "judgment")
 _PROMPTS: Final = ("prompt", "user_prompt")
@@ -57,7 +61,7 @@ def _of_pairs(table: RowTable) -> tuple[ShownSetting, ...]:
     return (
         *(column(f"verdict.{o}", name, shown) for o, name in zip(both, _SCORES, strict=True)),
         naming("verdict", "slot", "A is what the judge saw first"),
-        *words(table, _SCORES, STEPS, "the better one, however much better"),
+        *words(table, _SCORES, _STEPS, "the better one, however much better"),
         *(s for place, o in enumerate(both) for s in _said_and_shown(table, place, f".{o}")),
     )
 

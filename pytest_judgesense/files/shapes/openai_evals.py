@@ -7,13 +7,18 @@ choice in it: a function need not record its calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from pytest_judgesense.files.proposals import FileShape, Proposal
+from pytest_judgesense.files.proposals import (
+    FileShape,
+    OpenQuestion,
+    PossibleReading,
+    Proposal,
+    Setting,
+)
 from pytest_judgesense.files.rows import Row, field_of
-from pytest_judgesense.files.shapes.letters import asked_of_letters
 from pytest_judgesense.files.shapes.repeated import numbered, with_rows
 from pytest_judgesense.files.shapes.settings import column, columns, words, words_of
 from pytest_judgesense.files.tables import RowTable
@@ -48,7 +53,26 @@ def _proposal(table: RowTable) -> Proposal:
             *columns(table, {"score": "data.score"}, "what the eval counts it for"),
             *columns(table, {"reply": _REPLY, "prompt": _PROMPT}, "the call before the choice"),
         ),
-        asked_of_letters(choices.keys() - {_NO_CHOICE}, table.rows[0]),
+        _asked_of_letters(choices.keys() - {_NO_CHOICE}, table.rows[0]),
+    )
+
+
+def _asked_of_letters(choices: Collection[str], example: Row) -> tuple[OpenQuestion, ...]:
+    """The question what A and B are, if the grader chose nothing else; else none."""
+    letters = ("A", "B")
+    if not choices or not {*choices} <= {*letters}:
+        return ()
+    pair = (Setting("names", ("verdict", "slot")),)
+    options = tuple(Setting("value", (letter, f"option {letter}")) for letter in letters)
+    return (
+        OpenQuestion(
+            "are A and B two candidates, or two answers to a question about one text?",
+            example,
+            (
+                PossibleReading(pair, "the grader prefers the candidate at this letter"),
+                PossibleReading(options, "the grader gives one text the answer of this letter"),
+            ),
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from pytest_judgesense.files.proposals import FileShape, Proposal
 from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.foreign_table import imported_table
+from pytest_judgesense.replies.stated_answers import stated_answers
 from pytest_judgesense.trial import Judgment
 
 _PAIRS = ("map", "value", "names", "lists")
@@ -52,6 +53,7 @@ def imported(*paths: Path) -> Imported:
             given[field].append(value)
         else:
             given[field] = value
+    _add_stated_answers(given, [row.value for row in rows])
     options = ImportOptions(
         path, **{name: tuple(of) if isinstance(of, list) else of for name, of in given.items()}
     )
@@ -59,6 +61,16 @@ def imported(*paths: Path) -> Imported:
     if read.objections:
         raise read.objections[0]
     return read
+
+
+def _add_stated_answers(given: dict[str, Any], rows: list[Mapping[str, Any]]) -> None:
+    """Where replies alone are there, what they state."""
+    mapped = dict(given["map"])
+    if "verdict" in mapped or "reply" not in mapped:
+        return
+    answers = stated_answers(row[mapped["reply"]] for row in rows)
+    given["labels"] = answers.labels
+    given["value"] += answers.renamed
 
 
 def judged(*paths: Path) -> list[Judgment]:

@@ -232,18 +232,6 @@ def test_fields_of_replies_in_json_and_several_choices(tmp_path: Path) -> None:
     ]
 
 
-def test_a_batch_of_ties_in_brackets_is_of_pairs_by_what_its_owner_says(tmp_path: Path) -> None:
-    rows = [completion("q1", "So: [[A]]"), completion("q2", "[[B]]"), completion("q3", "[[C]]")]
-    path = written(tmp_path / "batch.jsonl", rows)
-    # Three verdicts with a tie among them are of two candidates: nothing is asked.
-    assert proposed(path).questions == ()
-    assert [judgment.verdict for judgment in judged(path)] == ["A", "B", "tie"]
-    (question,) = proposed(written(tmp_path / "ab.jsonl", rows[:2])).questions
-    pair, options = question.readings
-    assert Setting("labels", ("A", "B")) in pair.settings
-    assert Setting("labels", ("option A", "option B")) in options.settings
-
-
 def test_steps_in_the_replies_of_a_batch_are_sides(tmp_path: Path) -> None:
     steps = {"A>>B": "A", "A=B": "tie", "B>A": "B"}
     rows = [completion(f"q{n}", f"Verdict: [[{step}]]") for n, step in enumerate(steps)]

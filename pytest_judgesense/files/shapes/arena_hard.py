@@ -19,6 +19,7 @@ from pytest_judgesense.files.shapes.settings import (
     columns,
     joined,
     naming,
+    no_verdicts,
     of_all,
     words,
 )
@@ -62,6 +63,7 @@ def _of_pairs(table: RowTable) -> tuple[ShownSetting, ...]:
         *(column(f"verdict.{o}", name, shown) for o, name in zip(both, _SCORES, strict=True)),
         naming("verdict", "slot", "A is what the judge saw first"),
         *words(table, _SCORES, _STEPS, "the better one, however much better"),
+        *no_verdicts(table, _SCORES, _STEPS, "no step of Arena-Hard"),
         *(s for place, o in enumerate(both) for s in _said_and_shown(table, place, f".{o}")),
     )
 

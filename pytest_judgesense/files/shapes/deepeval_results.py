@@ -22,7 +22,7 @@ _PLACE: Final = "metric"
 _MODEL: Final = "evaluation_model"
 _ITEM: Final = "test_case"
 _TEXTS: Final = ("input", "actual_output", "expected_output", "turns")
-_PASS: Final = {"true": "pass", "false": "fail"}
+_PASS: Final = {True: "pass", False: "fail"}
 
 
 def _proposal(table: RowTable) -> Proposal:
@@ -36,10 +36,7 @@ def _proposal(table: RowTable) -> Proposal:
             column("suite", f"{_METRICS}.name", "each metric is measured for itself"),
             column("item", _ITEM, "a test case"),
             column("verdict", f"{_METRICS}.success", "whether it passes the metric's threshold"),
-            *(
-                ShownSetting(Setting("value", pair), "as DeepEval's own files are read")
-                for pair in _PASS.items()
-            ),
+            *_passes(table),
             *(
                 column(field, f"{_METRICS}.{name}", "of the metric")
                 for field, name in more.items()
@@ -49,6 +46,16 @@ def _proposal(table: RowTable) -> Proposal:
                 table, {"field.task": "input", "field.output": "actual_output"}, "what was judged"
             ),
         )
+    )
+
+
+def _passes(table: RowTable) -> tuple[ShownSetting, ...]:
+    """What true and false are called, where they occur: as in the files that DeepEval writes."""
+    occurring = {data.get("success") for row in table for data in _metrics(row)}
+    return tuple(
+        ShownSetting(Setting("value", (str(is_passed).lower(), word)), "a metric passes or fails")
+        for is_passed, word in _PASS.items()
+        if is_passed in occurring
     )
 
 

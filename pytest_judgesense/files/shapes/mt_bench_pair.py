@@ -19,6 +19,7 @@ from pytest_judgesense.files.shapes.settings import (
     columns,
     joined,
     naming,
+    no_verdicts,
     of_all,
     words,
 )
@@ -27,7 +28,8 @@ from pytest_judgesense.files.tables import RowTable
 _WINNERS: Final = {"verdict.ab": "g1_winner", "verdict.ba": "g2_winner"}
 _REPLIES: Final = {"reply.ab": "g1_judgment", "reply.ba": "g2_judgment"}
 _PROMPTS: Final = {"prompt.ab": "g1_user_prompt", "prompt.ba": "g2_user_prompt"}
-_MEANINGS: Final = {"model_1": "A", "model_2": "B", "error": ""}
+_MEANINGS: Final = {"model_1": "A", "model_2": "B"}
+_VERDICTS: Final = (*_MEANINGS, "tie")
 _ITEM: Final = ("question_id", "turn", "model_1", "model_2")
 
 
@@ -40,7 +42,8 @@ def _proposal(table: RowTable) -> Proposal:
             column("cluster", "question_id", "the answers to one question are not independent"),
             *columns(table, _WINNERS, "game 1 shows model_1 first, game 2 model_2"),
             naming("verdict", "content", "winners are models, whatever the order"),
-            *words(table, _WINNERS.values(), _MEANINGS, "a model; error is no verdict"),
+            *words(table, _WINNERS.values(), _MEANINGS, "a model"),
+            *no_verdicts(table, _WINNERS.values(), _VERDICTS, "a game without a verdict"),
             *columns(table, _REPLIES, "what the judge said"),
             *columns(table, _PROMPTS, "what the judge was shown"),
         )

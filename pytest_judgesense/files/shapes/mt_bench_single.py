@@ -15,6 +15,7 @@ from pytest_judgesense.files.shapes.settings import column, columns, joined, of_
 from pytest_judgesense.files.tables import RowTable
 
 _ITEM: Final = ("question_id", "turn", "model")
+_NO_RATING: Final = {"-1": "", "$ERROR$": "", "error": ""}
 _MORE: Final = {"reply": "judgment", "prompt": "user_prompt"}
 
 
@@ -26,7 +27,7 @@ def _proposal(table: RowTable) -> Proposal:
             column("item", joined(table, _ITEM), "an answer of a model to one turn of a question"),
             column("cluster", "question_id", "the answers to one question are not independent"),
             column("verdict", "score", "the rating"),
-            *words(table, ("score",), {"-1": ""}, "-1 stands where the reply had no rating"),
+            *words(table, ("score",), _NO_RATING, "the reply had no rating"),
             *columns(table, _MORE, "what the judge said, and was shown"),
         )
     )

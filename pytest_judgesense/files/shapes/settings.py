@@ -24,11 +24,23 @@ def words(
     table: RowTable, names: Iterable[str], meanings: Mapping[str, str], why: str
 ) -> tuple[ShownSetting, ...]:
     """What words of some columns mean here: those that occur; an empty text is nothing."""
-    occurring = set(words_of(table, names))
+    occurring = {word.casefold() for word in words_of(table, names)}
     return tuple(
         ShownSetting(Setting("value", (word, meaning)), why)
         for word, meaning in meanings.items()
-        if word in occurring
+        if word.casefold() in occurring
+    )
+
+
+def no_verdicts(
+    table: RowTable, names: Iterable[str], verdicts: Iterable[str], why: str
+) -> tuple[ShownSetting, ...]:
+    """The words of columns that are none of the ``verdicts`` of a tool: they state nothing."""
+    stated = {word.casefold() for word in verdicts}
+    return tuple(
+        ShownSetting(Setting("value", (word, "")), why)
+        for word in words_of(table, names)
+        if word.casefold() not in stated
     )
 
 

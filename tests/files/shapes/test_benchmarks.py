@@ -169,10 +169,15 @@ def test_both_games_of_arena_hard_are_slots_of_their_order(tmp_path: Path) -> No
 
 
 def test_newer_steps_and_failed_games_of_arena_hard(tmp_path: Path) -> None:
-    steps: list[tuple[str | None, str]] = [*STEPS, ("A<<B", "B<A"), ("A<B", "B<<A"), ("B=A", "A>B")]
+    steps: list[tuple[str | None, str]] = [
+        *STEPS,
+        ("A<<B", "B<A"),
+        ("A<B", "B<<A"),
+        ("B=A", "A<>B"),
+    ]
     rows = [*new_games("gpt-4.1", steps), *new_games("gemini-2.5", steps)]
     judgments = judged(written(tmp_path / "mine.jsonl", rows))
-    sides = {"A<<B": "B", "B<A": "A", "A<B": "B", "B<<A": "A", "B=A": "tie"}
+    sides = {"A<<B": "B", "B<A": "A", "A<B": "B", "B<<A": "A", "B=A": "tie", "A<>B": None}
     assert counts(judgments) == Counter(
         (row["judge"], order, sides.get(str(step), side(step)))
         for row, of_question in zip(rows, [*steps, *steps], strict=True)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pytest_judgesense.files.foreign_results import json_or_none
 from pytest_judgesense.files.proposals import FileShape, Proposal, ShownSetting
-from pytest_judgesense.files.rows import Row
+from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.shapes.repeated import numbered, with_rows
 from pytest_judgesense.files.shapes.settings import (
     column,
@@ -23,6 +23,7 @@ from pytest_judgesense.files.shapes.settings import (
     of_all,
     words,
 )
+from pytest_judgesense.files.shapes.shown_texts import text_columns, with_shown_texts
 from pytest_judgesense.files.tables import RowTable
 
 _SINCE_2025: Final = "lmarena/arena-hard-auto@196f6b826783b3da7310e361a805fa36f0be83f3"
@@ -65,6 +66,7 @@ def _of_pairs(table: RowTable) -> tuple[ShownSetting, ...]:
         *words(table, _SCORES, _STEPS, "the better one, however much better"),
         *no_verdicts(table, _SCORES, _STEPS, "no step of Arena-Hard"),
         *(s for place, o in enumerate(both) for s in _said_and_shown(table, place, f".{o}")),
+        *text_columns(table),
     )
 
 
@@ -92,7 +94,17 @@ def _rows(table: RowTable) -> RowTable:
         replace(row, value={**row.value, _GAMES: [*of_row, *[_FAILED] * (most - len(of_row))]})
         for row, of_row in zip(table, games, strict=True)
     ]
-    return numbered(with_rows(table, rows), (*_ITEM, "judge"))
+    table = numbered(with_rows(table, rows), (*_ITEM, "judge"))
+    return with_shown_texts(table, [[_prompt(game) for game in _two(of)] for of in games])
+
+
+def _two(games: list[Any]) -> list[Any]:
+    return [*games, None, None][:2]
+
+
+def _prompt(game: Any) -> Any:
+    cells = (field_of(game, name) for name in _PROMPTS)
+    return next((cell for cell in cells if cell is not ...), None)
 
 
 def _games(row: Row) -> list[Any]:

@@ -23,6 +23,7 @@ from pytest_judgesense.files.shapes.settings import (
     of_all,
     words,
 )
+from pytest_judgesense.files.shapes.shown_texts import text_columns, with_shown_texts
 from pytest_judgesense.files.tables import RowTable
 
 _WINNERS: Final = {"verdict.ab": "g1_winner", "verdict.ba": "g2_winner"}
@@ -46,12 +47,16 @@ def _proposal(table: RowTable) -> Proposal:
             *no_verdicts(table, _WINNERS.values(), _VERDICTS, "a game without a verdict"),
             *columns(table, _REPLIES, "what the judge said"),
             *columns(table, _PROMPTS, "what the judge was shown"),
+            *text_columns(table),
         )
     )
 
 
 def _rows(table: RowTable) -> RowTable:
-    return numbered(with_judge_as_list(table), (*_ITEM, "judge"))
+    table = numbered(with_judge_as_list(table), (*_ITEM, "judge"))
+    return with_shown_texts(
+        table, [[row.value.get(name) for name in _PROMPTS.values()] for row in table]
+    )
 
 
 MT_BENCH_PAIR: Final = FileShape(

@@ -59,8 +59,10 @@ def _statements(table: RowTable) -> Iterator[Statement]:
         place = row.value.get("document_position")
         span = [str(cell) for cell in (_first(row, _SPANS), place) if cell is not None]
         rater = str(_first(row, _RATERS) or ("person" if is_person else "llm"))
-        cells = {"annotation": name, "span": "-".join(span), "said": said}
-        if not is_person:
+        cells = {"annotation": name, "span": "-".join(span)}
+        if is_person:
+            cells["said"] = said
+        else:
             cells |= {part: _of_result(row, part) for part in ("score", "explanation")}
             cells |= {"verdict": said, **({"judge": rater} if has_identifiers else {})}
         whole = replace(row, value=cells)

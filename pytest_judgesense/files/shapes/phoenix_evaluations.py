@@ -66,7 +66,7 @@ def _statements(table: RowTable) -> Iterator[Statement]:
             if score and (kind := _kind(score)) not in _BY_CODE:
                 said = score.get("label" if name in labelled else "score")
                 evaluation = name.removesuffix(_SCORE)
-                cells = {**rest, "evaluation": evaluation, "evaluated": item, "said": said}
+                cells = {**rest, "evaluation": evaluation, "evaluated": item}
                 if kind != _PEOPLE:
                     cells |= {"verdict": said, "explanation": score.get("explanation")}
                 whole = replace(row, where=f"{row.where}, {evaluation}", value=cells)

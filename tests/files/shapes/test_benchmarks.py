@@ -126,6 +126,18 @@ def old_games(model: str) -> list[dict[str, Any]]:
     ]
 
 
+ANSWERS = ("the baseline's", "mine")
+
+
+def shown(first: str, second: str) -> str:
+    """A prompt of Arena-Hard, which marks the answers."""
+    return "<|User Prompt|>\nWhat is rain?\n\n" + "\n\n".join(
+        f"<|The Start of Assistant {letter}'s Answer|>\n{answer}\n"
+        f"<|The End of Assistant {letter}'s Answer|>"
+        for letter, answer in zip("AB", (first, second), strict=True)
+    )
+
+
 def new_games(judge: str, steps: list[tuple[str | None, str]]) -> list[dict[str, Any]]:
     """As versions since 2025 write them: a game that failed is null."""
     return [
@@ -141,7 +153,10 @@ def new_games(judge: str, steps: list[tuple[str | None, str]]) -> list[dict[str,
                 else {
                     "score": step,
                     "judgment": {"answer": f"My verdict: [[{step}]]"},
-                    "prompt": [{"role": "user", "content": f"game {game}"}],
+                    "prompt": [
+                        {"role": "system", "content": "Judge."},
+                        {"role": "user", "content": shown(*ANSWERS[:: 3 - 2 * game])},
+                    ],
                 }
                 for game, step in enumerate(of_question, start=1)
             ],
@@ -185,6 +200,11 @@ def test_newer_steps_and_failed_games_of_arena_hard(tmp_path: Path) -> None:
     )
     assert judgments[0].trial.item == "u0-mine-o3-mini"
     assert judgments[0].reply == "My verdict: [[A>>B]]"
+    for judgment in judgments:
+        assert judgment.detail is not None
+        # The baseline is content 1, also where its first game failed and the second shows it last.
+        fields = judgment.detail["source"]["fields"]
+        assert fields == {"task": "What is rain?", "a": ANSWERS[0], "b": ANSWERS[1]}
 
 
 def test_a_single_game_with_a_number_is_a_grade(tmp_path: Path) -> None:

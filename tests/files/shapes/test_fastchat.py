@@ -22,6 +22,22 @@ WINNERS = [
 ]
 
 
+def shown(turn: int, first: str, second: str) -> str:
+    """A prompt of MT-bench, which marks the answers; of two turns it shows whole conversations."""
+    if turn == 1:
+        return "[User Question]\nWhat is rain?\n\n" + "\n\n".join(
+            f"[The Start of Assistant {letter}'s Answer]\n{answer}\n"
+            f"[The End of Assistant {letter}'s Answer]"
+            for letter, answer in zip("AB", (first, second), strict=True)
+        )
+    return "\n\n\n".join(
+        f"<|The Start of Assistant {letter}'s Conversation with User|>\n\n### User:\nWhat is rain?"
+        f"\n\n### Assistant {letter}:\n{answer}\n\n"
+        f"<|The End of Assistant {letter}'s Conversation with User|>"
+        for letter, answer in zip("AB", (first, second), strict=True)
+    )
+
+
 def pair_rows(prompt: str = "pair-v2", judge: str = "gpt-4") -> list[dict[str, Any]]:
     """Four questions in two turns; the second turn has the winners of the first, turned round."""
     return [
@@ -32,9 +48,9 @@ def pair_rows(prompt: str = "pair-v2", judge: str = "gpt-4") -> list[dict[str, A
             "g1_winner": winners[0],
             "g2_winner": winners[1],
             "judge": [judge, prompt + "-multi-turn" * (turn - 1)],
-            "g1_user_prompt": f"Compare, alpha first: {number}",
+            "g1_user_prompt": shown(turn, f"alpha {number}", f"beta {number}"),
             "g1_judgment": "I prefer one of them.",
-            "g2_user_prompt": f"Compare, beta first: {number}",
+            "g2_user_prompt": shown(turn, f"beta {number}", f"alpha {number}"),
             "g2_judgment": "$ERROR$" if "error" in winners else "I prefer one.",
             "turn": turn,
             "tstamp": 1.5,
@@ -68,10 +84,29 @@ def test_pairs_of_mt_bench_name_contents_in_both_orders(tmp_path: Path) -> None:
     first = judgments[0]
     assert first.trial.item == "81-1-alpha-beta"
     assert first.detail is not None
-    assert first.detail["source"]["prompt"][0]["content"] == "Compare, alpha first: 0"
+    prompt = first.detail["source"]["prompt"][0]["content"]
+    assert prompt == shown(1, "alpha 0", "beta 0")
     errors = [judgment for judgment in judgments if judgment.verdict is None]
     assert len(errors) == 4  # one game of each turn and judge
     assert all(isinstance(judgment.outcome, Unparsed) for judgment in errors)
+
+
+def test_answers_are_read_out_of_the_prompts_in_the_item_s_own_order(tmp_path: Path) -> None:
+    for judgment in judged(written(tmp_path / "first.jsonl", pair_rows()[:4])):
+        assert judgment.detail is not None
+        number = judgment.trial.item[1]
+        assert judgment.detail["source"]["fields"] == {
+            "task": "What is rain?",
+            "a": f"alpha {int(number) - 1}",
+            "b": f"beta {int(number) - 1}",
+        }
+    # A prompt of two turns shows no question beside the conversations.
+    second = judged(written(tmp_path / "second.jsonl", pair_rows()[4:]))[0]
+    assert second.detail is not None
+    assert second.detail["source"]["fields"] == {
+        "a": "### User:\nWhat is rain?\n\n### Assistant:\nalpha 0",
+        "b": "### User:\nWhat is rain?\n\n### Assistant:\nbeta 0",
+    }
 
 
 def test_a_list_in_a_cell_of_csv_is_the_judge_and_its_prompt(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pytest_judgesense.files.shapes.settings import (
     column,
     columns,
     joined,
+    naming,
     of_all,
     words,
     words_of,
@@ -27,6 +28,7 @@ _CHOICES: Final = {"1": "A", "2": "B", "1.5": "tie", "0": "tie"}
 _NOTHING: Final = {"-1": "", "None": ""}
 _GENERATORS: Final = ("generator_1", "generator_2")
 _OUTPUTS: Final = ("output_1", "output_2")
+_SWITCHED: Final = "is_switched_outputs"
 _TEXTS: Final = {"field.task": "instruction", "field.a": "output_1", "field.b": "output_2"}
 _ORDER: Final = (
     "AlpacaEval shows the two outputs in an order drawn at random, which the file does not state: "
@@ -50,11 +52,24 @@ def _proposal(table: RowTable) -> Proposal:
             column("cluster", "instruction", "what was written for one instruction"),
             column("verdict", _PREFERENCE, why),
             *choices,
+            *(_order(table) if are_choices else ()),
             *words(table, [_PREFERENCE], _NOTHING, "the annotator gave nothing"),
             *columns(table, _TEXTS, "what was compared"),
             *_replies(table),
         ),
-        notes=(_ORDER,),
+        notes=() if table.has(_SWITCHED) else (_ORDER,),
+    )
+
+
+def _order(table: RowTable) -> tuple[ShownSetting, ...]:
+    """The order in which the outputs were shown, where older files state it."""
+    if not table.has(_SWITCHED):
+        return ()
+    return (
+        column("order", _SWITCHED, "whether the second output was shown first"),
+        *words(table, [_SWITCHED], {"false": "ab", "true": "ba"}, "the order"),
+        naming("verdict", "content", "preferences are of outputs, whatever the order"),
+        naming("a", "content", "output_1 is the first output, whatever the order"),
     )
 
 

@@ -22,7 +22,7 @@ _PLACE: Final = "metric"
 _MODEL: Final = "evaluation_model"
 _ITEM: Final = "test_case"
 _TEXTS: Final = ("input", "actual_output", "expected_output", "turns")
-_PASS: Final = {True: "pass", False: "fail"}
+_PASS: Final = {"true": "pass", "false": "fail"}
 
 
 def _proposal(table: RowTable) -> Proposal:
@@ -51,11 +51,11 @@ def _proposal(table: RowTable) -> Proposal:
 
 def _passes(table: RowTable) -> tuple[ShownSetting, ...]:
     """What true and false are called, where they occur: as in the files that DeepEval writes."""
-    occurring = {data.get("success") for row in table for data in _metrics(row)}
+    occurring = {str(data.get("success")).lower() for row in table for data in _metrics(row)}
     return tuple(
-        ShownSetting(Setting("value", (str(is_passed).lower(), word)), "a metric passes or fails")
-        for is_passed, word in _PASS.items()
-        if is_passed in occurring
+        ShownSetting(Setting("value", (truth, word)), "a metric passes or fails")
+        for truth, word in _PASS.items()
+        if truth in occurring
     )
 
 

@@ -56,7 +56,7 @@ def _is_grade(cell: Any) -> bool:
         return True
     try:
         return isinstance(cell, bool | int | float | str) and not math.isinf(float(cell))
-    except ValueError:
+    except (ValueError, OverflowError):
         return False
 
 

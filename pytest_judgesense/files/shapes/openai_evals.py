@@ -85,14 +85,14 @@ def _rows(table: RowTable) -> RowTable:
 
 
 def _choices(table: RowTable) -> Iterator[Row]:
-    runs: dict[Any, Mapping[str, Any]] = {}
+    runs: dict[str, Mapping[str, Any]] = {}
     run: Mapping[str, Any] = {}
-    calls: dict[tuple[Any, Any], Mapping[str, Any]] = {}
+    calls: dict[tuple[str, str], Mapping[str, Any]] = {}
     for row in table:
         if isinstance(spec := row.value.get("spec"), Mapping):
-            run = runs[spec.get("run_id")] = _of_run(spec)
+            run = runs[str(spec.get("run_id"))] = _of_run(spec)
         data, kind = row.value.get("data"), row.value.get("type")
-        key = row.value.get("run_id"), row.value.get("sample_id")
+        key = str(row.value.get("run_id")), str(row.value.get("sample_id"))
         if not isinstance(data, Mapping):
             continue
         if kind == "sampling":

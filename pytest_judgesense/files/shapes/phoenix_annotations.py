@@ -49,12 +49,12 @@ def _rows(table: RowTable) -> RowTable:
 
 
 def _statements(table: RowTable) -> Iterator[Statement]:
-    labelled = {_first(row, _NAMES) for row in table if _of_result(row, "label") is not None}
+    labelled = {str(_first(row, _NAMES)) for row in table if _of_result(row, "label") is not None}
     has_identifiers = any(_first(row, _RATERS[:1]) for row in table if not _is_person(row))
     for row in table:
         if str(row.value.get(_KIND)).upper() == _CODE:
             continue
-        name, is_person = _first(row, _NAMES), _is_person(row)
+        name, is_person = str(_first(row, _NAMES)), _is_person(row)
         said = _of_result(row, "label" if name in labelled else "score")
         place = row.value.get("document_position")
         span = [str(cell) for cell in (_first(row, _SPANS), place) if cell is not None]
@@ -66,7 +66,7 @@ def _statements(table: RowTable) -> Iterator[Statement]:
             cells |= {part: _of_result(row, part) for part in ("score", "explanation")}
             cells |= {"verdict": said, **({"judge": rater} if has_identifiers else {})}
         whole = replace(row, value=cells)
-        yield Statement(whole, (str(name), *span), rater, said, is_person)
+        yield Statement(whole, (name, *span), rater, said, is_person)
 
 
 def _is_person(row: Row) -> bool:

@@ -1,11 +1,13 @@
-"""Phoenix: a table that its evals filled, a column a score; each holds an object.
+"""Phoenix: a table that its evals filled, with columns for each score.
 
-``evaluate_dataframe`` adds a column ``NAME_score`` for each score, with its label, its number, its
-explanation and its kind, and one with the details of the execution for each evaluator.
+``evaluate_dataframe`` adds a column ``NAME_score`` for each score, an object with its label, its
+number, its explanation and its kind, and one with the details of the execution for each evaluator.
+Spans with evaluations have ``eval.NAME.label``, ``eval.NAME.score`` and ``eval.NAME.explanation``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -20,6 +22,7 @@ from pytest_judgesense.files.tables import RowTable
 
 _SCORE: Final = "_score"
 _DETAILS: Final = "_execution_details"
+_OF_SPANS: Final = re.compile(r"eval\.(?P<name>.+)\.(?P<part>label|score|explanation)")
 _IDS: Final = ("context.span_id", "span_id", "id")
 _PEOPLE: Final = "human"
 _BY_CODE: Final = ("code", "heuristic")
@@ -39,11 +42,25 @@ def _proposal(table: RowTable) -> Proposal:
             column("verdict", "verdict", "the label, or the score where there is none"),
             *columns(
                 table,
-                {"reply": "explanation", "field.task": "input", "field.output": "output"},
+                {"reply": "explanation", **_texts(table)},
                 "of the row",
             ),
         )
     )
+
+
+def _texts(table: RowTable) -> dict[str, str]:
+    """The columns of what was evaluated, by what a judge is shown."""
+    texts = {
+        "field.task": ("attributes.input.value", "input"),
+        "field.output": ("attributes.output.value", "output"),
+    }
+    return {
+        field: name
+        for field, names in texts.items()
+        for name in names
+        if all(isinstance(row.value.get(name), str) for row in table)
+    }
 
 
 def _rows(table: RowTable) -> RowTable:
@@ -51,26 +68,52 @@ def _rows(table: RowTable) -> RowTable:
 
 
 def _statements(table: RowTable) -> Iterator[Statement]:
-    names = [name for name in table.columns if name.endswith(_SCORE)]
-    labelled = {name for row in table for name in names if _part(row, name).get("label")}
-    for row in table:
+    parts = _columns_of_scores(table)
+    scores = [{name: _score(row, of) for name, of in parts.items()} for row in table]
+    labelled = {name for of_row in scores for name, score in of_row.items() if score.get("label")}
+    apart = {column for of in parts.values() for column in of.values()}
+    for row, of_row in zip(table, scores, strict=True):
         rest = {
             name: cell
             for name, cell in row.value.items()
-            if name not in names and not name.endswith(_DETAILS)
+            if name not in apart and not name.endswith(_DETAILS)
         }
         ids = (str(cell) for name in _IDS if (cell := row.value.get(name)))
         item = next(ids, None) or name_by_texts(*rest.values())
-        for name in names:
-            score = _part(row, name)
+        for name, score in of_row.items():
             if score and (kind := _kind(score)) not in _BY_CODE:
                 said = score.get("label" if name in labelled else "score")
-                evaluation = name.removesuffix(_SCORE)
-                cells = {**rest, "evaluation": evaluation, "evaluated": item}
+                cells = {**rest, "evaluation": name, "evaluated": item}
                 if kind != _PEOPLE:
                     cells |= {"verdict": said, "explanation": score.get("explanation")}
-                whole = replace(row, where=f"{row.where}, {evaluation}", value=cells)
-                yield Statement(whole, (evaluation, item), kind, said, kind == _PEOPLE)
+                whole = replace(row, where=f"{row.where}, {name}", value=cells)
+                yield Statement(whole, (name, item), kind, said, kind == _PEOPLE)
+
+
+def _columns_of_scores(table: RowTable) -> dict[str, dict[str, str]]:
+    """By the name of a score its columns: one for each part, or one, under ``""``, for all."""
+    columns_of: dict[str, dict[str, str]] = {}
+    for name in table.columns:
+        if part := _OF_SPANS.fullmatch(name):
+            columns_of.setdefault(part["name"], {})[part["part"]] = name
+        elif name.endswith(_SCORE) and any(_object(row, name) for row in table):
+            columns_of[name.removesuffix(_SCORE)] = {"": name}
+    return columns_of
+
+
+def _score(row: Row, columns_of: Mapping[str, str]) -> Mapping[str, Any]:
+    """The parts of a score that a row has; empty if it has none."""
+    if "" in columns_of:
+        return _object(row, columns_of[""])
+    parts = {part: row.value.get(name) for part, name in columns_of.items()}
+    return {part: cell for part, cell in parts.items() if cell not in (None, "")}
+
+
+def _object(row: Row, name: str) -> Mapping[str, Any]:
+    """The object that a column holds, as JSON perhaps; an empty one for none."""
+    cell = row.value.get(name)
+    value = json_or_none(cell) if isinstance(cell, str) else cell
+    return value if isinstance(value, dict) and not _PARTS.isdisjoint(value) else {}
 
 
 def _kind(score: Mapping[str, Any]) -> str:
@@ -78,25 +121,18 @@ def _kind(score: Mapping[str, Any]) -> str:
     return str(score.get("kind") or score.get("source") or "llm")
 
 
-def _part(row: Row, name: str) -> Mapping[str, Any]:
-    """The object that a column holds, as JSON perhaps; an empty one for none."""
-    cell = row.value.get(name)
-    value = json_or_none(cell) if isinstance(cell, str) else cell
-    return value if isinstance(value, dict) and not _PARTS.isdisjoint(value) else {}
-
-
 def _is_evaluated(table: RowTable) -> bool:
-    has_details = any(name.endswith(_DETAILS) for name in table.columns)
-    names = [name for name in table.columns if name.endswith(_SCORE)]
-    return has_details and any(_part(row, name) for row in table for name in names)
+    is_filled = any(name.endswith(_DETAILS) for name in table.columns)
+    is_of_spans = any(_OF_SPANS.fullmatch(name) for name in table.columns)
+    return (is_filled or is_of_spans) and bool(_columns_of_scores(table))
 
 
 PHOENIX_EVALUATIONS: Final = FileShape(
     "phoenix-evaluations",
-    "a table that Phoenix's evals filled (evaluate_dataframe)",
+    "a table that Phoenix's evals filled (evaluate_dataframe), or spans with evaluations",
     (
         "arize-phoenix-evals 3.9.4: phoenix/evals/evaluators.py (Score, evaluate_dataframe)",
-        "arize-phoenix-evals 3.9.4: phoenix/evals/utils.py (_format_score_data)",
+        "arize-phoenix 20.26.1: phoenix/trace/span_evaluations.py (Evaluations.get_dataframe)",
     ),
     (),
     _proposal,

@@ -98,4 +98,4 @@ def _in_order(label: Statement, judged: Statement) -> Any:
     if label.order == judged.order:
         return label.said
     swapped = {"model_a": "model_b", "model_b": "model_a"}
-    return swapped.get(label.said, label.said)
+    return swapped.get(str(label.said), label.said)

@@ -60,6 +60,28 @@ def test_choices_of_alpaca_eval_are_pairs(tmp_path: Path) -> None:
     assert "order drawn at random" in proposed(path).notes[0]
 
 
+def test_older_annotations_state_the_order(tmp_path: Path) -> None:
+    rows = [
+        {**row, "is_switched_outputs": is_switched}
+        for row, is_switched in zip(
+            annotations([1, 2, 1, 2, 1.5]), [False, True, True, False, True], strict=True
+        )
+    ]
+    path = written(tmp_path / "annotations.jsonl", rows)
+    judgments = judged(path)
+    # Preferences are of outputs: output 2 stood first where the outputs were switched.
+    assert [(j.trial.order, j.verdict, j.chosen) for j in judgments] == [
+        ("ab", "A", "1"),
+        ("ba", "A", "2"),
+        ("ba", "B", "1"),
+        ("ab", "B", "2"),
+        ("ba", "tie", "tie"),
+    ]
+    assert judgments[1].detail is not None
+    assert judgments[1].detail["source"]["fields"]["a"] == "first answer to Count to three."
+    assert proposed(path).notes == ()
+
+
 def test_weighted_preferences_of_alpaca_eval_are_scores(tmp_path: Path) -> None:
     weighted = [1.0000442, 1.9312, 1.5, 1.4999, 1.88]
     tokens = {"raw_completion": {"logprobs": {"content": [{"token": "m"}]}}}

@@ -484,3 +484,25 @@ def test_a_table_that_phoenix_s_evals_filled(tmp_path: Path, as_text: bool) -> N
     assert judgments[0].reply == "So."
     assert judgments[0].detail is not None
     assert judgments[0].detail["source"]["fields"]["task"] == "Question 0?"
+
+
+def test_spans_with_evaluations_and_without(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"context.span_id": f"s{number}", "name": "llm", "attributes.input.value": f"Q{number}?"}
+        for number in range(3)
+    ]
+    rows[0] |= {"eval.Hallucination.label": "factual", "eval.Hallucination.score": 1}
+    rows[1] |= {"eval.Hallucination.label": "hallucinated", "eval.Hallucination.score": 0}
+    rows[1] |= {"eval.Relevance.score": 0.5, "eval.Relevance.explanation": "Half of it."}
+    path = as_csv(tmp_path / "spans.csv", rows)
+    assert [shape.name for shape in shapes_of(path)] == ["phoenix-evaluations"]
+    judgments = judged(path)
+    # The third span was not evaluated, and is no judgment without a verdict.
+    assert by_suite(judgments) == {
+        "Hallucination": ["factual", "hallucinated"],
+        "Relevance": ["0.5"],
+    }
+    assert [judgment.trial.item for judgment in judgments] == ["s0", "s1", "s1"]
+    assert judgments[2].reply == "Half of it."
+    assert judgments[2].detail is not None
+    assert judgments[2].detail["source"]["fields"] == {"task": "Q1?"}

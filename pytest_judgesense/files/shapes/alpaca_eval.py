@@ -2,7 +2,7 @@
 
 Annotators that choose give 1, 2 or 1.5, which was 0 in older files. Those that weight both answers
 by their probabilities give any number between 1 and 2, which is a score: its mean is the win rate
-of the second output, less 1.
+of the second output, less 1. Annotators that are numbers are people.
 """
 
 from __future__ import annotations
@@ -21,9 +21,13 @@ from pytest_judgesense.files.shapes.settings import (
     words_of,
 )
 from pytest_judgesense.files.tables import RowTable
+from pytest_judgesense.trial import is_number
 
 _ALPACA_EVAL: Final = "tatsu-lab/alpaca_eval@cd543a149df89434d8a54582c0151c0b945c3d20"
 _PREFERENCE: Final = "preference"
+_ANNOTATOR: Final = "annotator"
+# Of annotations of what people annotated too.
+_GOLD: Final = "gold_preference"
 _CHOICES: Final = {"1": "A", "2": "B", "1.5": "tie", "0": "tie"}
 _NOTHING: Final = {"-1": "", "None": ""}
 _GENERATORS: Final = ("generator_1", "generator_2")
@@ -39,22 +43,31 @@ _ORDER: Final = (
 def _proposal(table: RowTable) -> Proposal:
     preferences = words_of(table, [_PREFERENCE])
     are_choices = preferences.keys() <= _CHOICES.keys() | _NOTHING.keys()
+    item = joined(table, ["instruction", *_GENERATORS])
+    compared = (
+        column("item", item, "two outputs for one instruction"),
+        column("cluster", "instruction", "what was written for one instruction"),
+        *columns(table, _TEXTS, "what was compared"),
+    )
+    if all(map(is_number, words_of(table, [_ANNOTATOR]))):
+        label = column("label", _PREFERENCE, "the output that a person preferred")
+        ties = words(table, [_PREFERENCE], {"1.5": "tie", "0": "tie"}, "neither")
+        return Proposal((*compared, label, *ties), no_judge="its annotators are people, by number")
     choices: tuple[ShownSetting, ...] = ()
     if are_choices:
-        choices = words(table, [_PREFERENCE], _CHOICES, "the better output, 1 or 2, or neither")
+        named = (_PREFERENCE, _GOLD)
+        choices = words(table, named, _CHOICES, "the better output, 1 or 2, or neither")
     why = "1, 2 or a tie" if are_choices else "a number from 1 to 2, the better output: a score"
-    item = joined(table, ["instruction", *_GENERATORS])
     return Proposal(
         (
             of_all("suite", "alpaca-eval", "annotations of AlpacaEval"),
-            *columns(table, {"judge": "annotator"}, "the configuration that judged"),
-            column("item", item, "two outputs for one instruction"),
-            column("cluster", "instruction", "what was written for one instruction"),
+            column("judge", _ANNOTATOR, "the configuration that judged"),
+            *compared,
             column("verdict", _PREFERENCE, why),
+            *columns(table, {"label": _GOLD}, "what people preferred"),
             *choices,
             *(_order(table) if are_choices else ()),
             *words(table, [_PREFERENCE], _NOTHING, "the annotator gave nothing"),
-            *columns(table, _TEXTS, "what was compared"),
             *_replies(table),
         ),
         notes=() if table.has(_SWITCHED) else (_ORDER,),
@@ -70,6 +83,7 @@ def _order(table: RowTable) -> tuple[ShownSetting, ...]:
         *words(table, [_SWITCHED], {"false": "ab", "true": "ba"}, "the order"),
         naming("verdict", "content", "preferences are of outputs, whatever the order"),
         naming("a", "content", "output_1 is the first output, whatever the order"),
+        *([naming("label", "content", "the same")] if table.has(_GOLD) else []),
     )
 
 
@@ -81,7 +95,7 @@ def _replies(table: RowTable) -> tuple[ShownSetting, ...]:
 
 
 def _rows(table: RowTable) -> RowTable:
-    return numbered(table, ("instruction", *_GENERATORS, *_OUTPUTS, "annotator"))
+    return numbered(table, ("instruction", *_GENERATORS, *_OUTPUTS, _ANNOTATOR))
 
 
 ALPACA_EVAL: Final = FileShape(
@@ -89,9 +103,10 @@ ALPACA_EVAL: Final = FileShape(
     "annotations of AlpacaEval (annotations.json)",
     (
         f"{_ALPACA_EVAL}:src/alpaca_eval/annotators/pairwise_evaluator.py",
+        f"{_ALPACA_EVAL}:src/alpaca_eval/analyze.py (get_crossannotations)",
         f"{_ALPACA_EVAL}:results/*/*/annotations.json",
     ),
-    ("instruction", "output_1", "output_2", _PREFERENCE),
+    (*_OUTPUTS, "instruction", _PREFERENCE, _ANNOTATOR),
     _proposal,
     _rows,
 )

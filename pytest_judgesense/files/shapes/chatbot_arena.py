@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from pytest_judgesense.files.proposals import FileShape, Proposal
+from pytest_judgesense.files.proposals import FileShape, Proposal, ShownSetting
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.shapes.fastchat_judge import (
     FASTCHAT,
@@ -19,7 +19,7 @@ from pytest_judgesense.files.shapes.fastchat_judge import (
     with_judge_as_list,
 )
 from pytest_judgesense.files.shapes.raters import Statement, with_people
-from pytest_judgesense.files.shapes.settings import column, columns, joined, of_all, words
+from pytest_judgesense.files.shapes.settings import column, columns, joined, words, words_of
 from pytest_judgesense.files.tables import RowTable
 
 _WINNER: Final = "winner"
@@ -44,10 +44,9 @@ def _proposal(table: RowTable) -> Proposal:
     people_alone = all(_is_person(row) for row in table)
     notes = (_FIRST_TURN,) if any(map(_is_long, table)) else ()
     if people_alone:
-        item = joined(table, ("question_id", "id")).partition(",")[0]
         return Proposal(
             (
-                *([column("item", item, "a conversation with two models")] if item else []),
+                *_item_of_people(table),
                 column("label", _WINNER, "what the user preferred"),
                 *words(table, (_WINNER,), _LABELS, "a model, or neither"),
                 *columns(table, _TEXTS, "what the user compared"),
@@ -58,7 +57,6 @@ def _proposal(table: RowTable) -> Proposal:
     people = [name for name in table.columns if name.startswith("people.")]
     return Proposal(
         (
-            of_all("suite", "mt-bench", "votes on answers to MT-bench"),
             *judge_columns(table),
             column("item", joined(table, _ITEM), "two models on one turn of a question"),
             *columns(table, {"cluster": "question_id"}, "all answers to one question"),
@@ -68,6 +66,14 @@ def _proposal(table: RowTable) -> Proposal:
         ),
         notes=notes,
     )
+
+
+def _item_of_people(table: RowTable) -> tuple[ShownSetting, ...]:
+    """The column that tells the votes, if one does: several people may vote on one pair."""
+    for name in ("question_id", "id"):
+        if len(words_of(table, [name])) == len(table):
+            return (column("item", name, "a conversation with two models"),)
+    return ()
 
 
 def _rows(table: RowTable) -> RowTable:

@@ -15,7 +15,7 @@ INSTRUCTIONS = ["Name a colour.", "Count to three.", "Say hello.", "Spell rain."
 
 
 def annotations(
-    preferences: list[Any], annotator: str = "alpaca_eval_gpt4", **more: Any
+    preferences: list[Any], annotator: Any = "alpaca_eval_gpt4", **more: Any
 ) -> list[dict[str, Any]]:
     """Two outputs for each instruction, and which of them an annotator prefers."""
     return [
@@ -91,6 +91,22 @@ def test_weighted_preferences_of_alpaca_eval_are_scores(tmp_path: Path) -> None:
     numbers = [float(str(judgment.verdict)) for judgment, _ in read.judgments]
     assert numbers == weighted
     assert not any(design.pairwise for _, design in read.judgments)
+
+
+def test_annotations_by_people_hold_no_judge_and_stand_beside_those_of_one(tmp_path: Path) -> None:
+    people = annotations([1, 2, 1, 2, 1], annotator=17)
+    path = written(tmp_path / "people.jsonl", people)
+    proposal = proposed(path)
+    assert proposal.no_judge == "its annotators are people, by number"
+    assert ("map", ("label", "preference")) in [shown.setting for shown in proposal.taken]
+    again = [
+        {**row, "gold_preference": gold}
+        for row, gold in zip(annotations([1, 1, 2, 2, 1]), [1, 2, 1.5, 2, 0], strict=True)
+    ]
+    judgments = judged(written(tmp_path / "again.jsonl", again))
+    assert [(j.verdict, j.trial.label) for j in judgments] == [
+        ("A", "1"), ("A", "2"), ("B", "tie"), ("B", "2"), ("A", "tie"),
+    ]  # fmt: skip
 
 
 def test_annotators_and_generators_of_one_file_are_told_apart(tmp_path: Path) -> None:

@@ -65,16 +65,16 @@ def _of_pairs(table: RowTable) -> tuple[ShownSetting, ...]:
         naming("verdict", "slot", "A is what the judge saw first"),
         *words(table, _SCORES, _STEPS, "the better one, however much better"),
         *no_verdicts(table, _SCORES, _STEPS, "no step of Arena-Hard"),
-        *(s for place, o in enumerate(both) for s in _said_and_shown(table, place, f".{o}")),
+        *(s for place, o in enumerate(both) for s in _reply_and_prompt(table, place, f".{o}")),
         *text_columns(table),
     )
 
 
 def _of_single(table: RowTable) -> tuple[ShownSetting, ...]:
-    return (column("verdict", _SCORES[0], "the rating"), *_said_and_shown(table, 0, ""))
+    return (column("verdict", _SCORES[0], "the rating"), *_reply_and_prompt(table, 0, ""))
 
 
-def _said_and_shown(table: RowTable, place: int, order: str) -> tuple[ShownSetting, ...]:
+def _reply_and_prompt(table: RowTable, place: int, order: str) -> tuple[ShownSetting, ...]:
     """The columns of the reply and of the prompt of a game."""
     replies, prompts = (
         [name for name in (f"{_GAMES}.{place}.{n}" for n in names) if table.has(name)]

@@ -31,8 +31,8 @@ _NOTES: Final = (
 
 def _proposal(table: RowTable) -> Proposal:
     answers = len(words_of(table, ["completion_id"]))
-    is_one_each = answers <= len(words_of(table, ["prompt_id"]))
-    answer = "prompt_id" if is_one_each else "completion_id"
+    is_single = answers <= len(words_of(table, ["prompt_id"]))
+    answer = "prompt_id" if is_single else "completion_id"
     return Proposal(
         (
             of_all("suite", "healthbench", "grades of HealthBench"),
@@ -68,8 +68,8 @@ def _with_texts(row: Row) -> Row:
         _CONVERSATION: conversation_text(row.value.get("prompt")),
         _ANSWER: last_content(row.value.get("completion")),
     }
-    known = {name: text for name, text in texts.items() if text is not None}
-    return replace(row, value={**row.value, **known})
+    read = {name: text for name, text in texts.items() if text is not None}
+    return replace(row, value={**row.value, **read})
 
 
 HEALTHBENCH: Final = FileShape(

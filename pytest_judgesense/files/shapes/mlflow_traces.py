@@ -85,7 +85,7 @@ def _statement(
         return None
     if not isinstance(feedback, Mapping) and expected is ...:
         return None
-    said = _plain(field_of(feedback, "value") if isinstance(feedback, Mapping) else expected)
+    answer = _plain(field_of(feedback, "value") if isinstance(feedback, Mapping) else expected)
     name = str(next((assessment[key] for key in _NAMES if assessment.get(key)), "assessment"))
     rater = str(source.get("source_id") or kind.lower() or "judge")
     about = [str(cell) for cell in (shared["trace"], assessment.get("span_id")) if cell]
@@ -93,13 +93,13 @@ def _statement(
         **shared,
         "assessment": name,
         "assessed": "-".join(about),
-        "feedback": said,
+        "feedback": answer,
         "rationale": assessment.get("rationale"),
         "failed": _failure(feedback),
         **({} if is_person else {"judge": rater}),
     }
     whole = replace(row, where=f"{row.where}, assessment {place}", value=cells)
-    return Statement(whole, (name, *about), rater, said, is_person)
+    return Statement(whole, (name, *about), rater, answer, is_person)
 
 
 def _first(row: Row, names: tuple[str, ...]) -> Any:

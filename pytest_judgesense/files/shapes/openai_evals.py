@@ -99,8 +99,8 @@ def _choices(table: RowTable) -> Iterator[Row]:
             calls[key] = data
         elif kind == "metrics" and data.get("choice") is not None:
             of_run = runs.get(key[0], run)
-            said = _said(calls.get(key, {}), str(data["choice"]))
-            yield replace(row, value={**row.value, **of_run, **said})
+            call = _call_cells(calls.get(key, {}), str(data["choice"]))
+            yield replace(row, value={**row.value, **of_run, **call})
 
 
 def _of_run(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _of_run(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**stated, **({_EVAL: spec[_EVAL]} if spec.get(_EVAL) else {})}
 
 
-def _said(call: Mapping[str, Any], choice: str) -> dict[str, Any]:
+def _call_cells(call: Mapping[str, Any], choice: str) -> dict[str, Any]:
     """The prompt and the reply of a call, if its reply makes the choice."""
     sampled = call.get("sampled")
     reply = sampled[0] if isinstance(sampled, list) and sampled else sampled

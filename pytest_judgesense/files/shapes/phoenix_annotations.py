@@ -32,7 +32,7 @@ def _proposal(table: RowTable) -> Proposal:
         column("item", "span", "a span"),
     )
     if not table.has("verdict"):
-        label = column("label", "said", "what a person said")
+        label = column("label", "label_of_person", "what a person said")
         return Proposal((*shown, label), no_judge="its annotations are people's, or code's")
     return Proposal(
         (
@@ -55,18 +55,18 @@ def _statements(table: RowTable) -> Iterator[Statement]:
         if str(row.value.get(_KIND)).upper() == _CODE:
             continue
         name, is_person = str(_first(row, _NAMES)), _is_person(row)
-        said = _of_result(row, "label" if name in labelled else "score")
+        answer = _of_result(row, "label" if name in labelled else "score")
         place = row.value.get("document_position")
         span = [str(cell) for cell in (_first(row, _SPANS), place) if cell is not None]
         rater = str(_first(row, _RATERS) or ("person" if is_person else "llm"))
         cells = {"annotation": name, "span": "-".join(span)}
         if is_person:
-            cells["said"] = said
+            cells["label_of_person"] = answer
         else:
             cells |= {part: _of_result(row, part) for part in ("score", "explanation")}
-            cells |= {"verdict": said, **({"judge": rater} if has_identifiers else {})}
+            cells |= {"verdict": answer, **({"judge": rater} if has_identifiers else {})}
         whole = replace(row, value=cells)
-        yield Statement(whole, (name, *span), rater, said, is_person)
+        yield Statement(whole, (name, *span), rater, answer, is_person)
 
 
 def _is_person(row: Row) -> bool:

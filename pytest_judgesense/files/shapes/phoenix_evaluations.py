@@ -82,12 +82,12 @@ def _statements(table: RowTable) -> Iterator[Statement]:
         item = next(ids, None) or name_by_texts(*rest.values())
         for name, score in of_row.items():
             if score and (kind := _kind(score)) not in _BY_CODE:
-                said = score.get("label" if name in labelled else "score")
+                answer = score.get("label" if name in labelled else "score")
                 cells = {**rest, "evaluation": name, "evaluated": item}
                 if kind != _PEOPLE:
-                    cells |= {"verdict": said, "explanation": score.get("explanation")}
+                    cells |= {"verdict": answer, "explanation": score.get("explanation")}
                 whole = replace(row, where=f"{row.where}, {name}", value=cells)
-                yield Statement(whole, (name, item), kind, said, kind == _PEOPLE)
+                yield Statement(whole, (name, item), kind, answer, kind == _PEOPLE)
 
 
 def _columns_of_scores(table: RowTable) -> dict[str, dict[str, str]]:

@@ -28,7 +28,7 @@ class Statement(NamedTuple):
         row: in which it stands.
         about: what it is about: the same of a judge and of people.
         rater: who said it; empty if the file does not say.
-        said: what was said.
+        answer: what was said.
         is_person: whether a person said it.
         order: the two candidates, in the order of the row, if what is said names places.
     """
@@ -36,43 +36,47 @@ class Statement(NamedTuple):
     row: Row
     about: tuple[str, ...]
     rater: str
-    said: Any
+    answer: Any
     is_person: bool
     order: tuple[str, ...] = ()
 
 
 def with_people(table: RowTable, statements: Callable[[RowTable], Iterable[Statement]]) -> RowTable:
     """The rows of judges, with what people said of the same; all rows, if no judge speaks."""
-    said = [*statements(table)]
-    judged = [statement for statement in said if not statement.is_person]
+    every = [*statements(table)]
+    judged = [statement for statement in every if not statement.is_person]
     if not judged:
-        return with_rows(table, [statement.row for statement in said])
-    labels, notes = _labels([statement for statement in said if statement.is_person])
-    names = dict.fromkeys(name for of in labels.values() for name in of)
-    empty = dict.fromkeys(f"{PEOPLE}{name}" for name in names)
-    times = Counter[tuple[object, ...]]()
-    rows = []
-    for statement in judged:
-        of_people = {
-            f"{PEOPLE}{name}": _in_order(label, statement)
-            for name, label in labels.get(statement.about, {}).items()
-        }
-        key = (statement.about, statement.rater, statement.order)
-        times[key] += 1
-        rows.append((statement.row, {**empty, **of_people}, times[key]))
-    is_repeated = max(times.values()) > 1
-    if is_repeated:
-        notes.append("what a judge said of the same again is another replicate")
+        return with_rows(table, [statement.row for statement in every])
+    labels, notes = _labels([statement for statement in every if statement.is_person])
     if alone := labels.keys() - {statement.about for statement in judged}:
         notes.append(f"people labelled {len(alone)} items that no judge judged: they are left out")
-    return with_rows(
-        table,
-        [
-            replace(row, value={**row.value, **more, **({_REPLICATE: n} if is_repeated else {})})
-            for row, more, n in rows
-        ],
-        *notes,
-    )
+    numbers = _numbers(judged)
+    is_repeated = max(numbers) > 1
+    if is_repeated:
+        notes.append("what a judge said of the same again is another replicate")
+    names = dict.fromkeys(name for of_item in labels.values() for name in of_item)
+    rows = []
+    for statement, number in zip(judged, numbers, strict=True):
+        of_item = labels.get(statement.about, {})
+        people = {
+            f"{PEOPLE}{name}": _in_order(of_item[name], statement) if name in of_item else None
+            for name in names
+        }
+        replicate = {_REPLICATE: number} if is_repeated else {}
+        row = statement.row
+        rows.append(replace(row, value={**row.value, **people, **replicate}))
+    return with_rows(table, rows, *notes)
+
+
+def _numbers(statements: Iterable[Statement]) -> list[int]:
+    """Of each statement, the how many of this judge about the same it is."""
+    times: Counter[tuple[object, ...]] = Counter()
+    numbers = []
+    for statement in statements:
+        key = (statement.about, statement.rater, statement.order)
+        times[key] += 1
+        numbers.append(times[key])
+    return numbers
 
 
 def _labels(
@@ -86,7 +90,7 @@ def _labels(
         name = statement.rater or "person"
         changed += name in of_item
         of_item[name] = statement
-    names = dict.fromkeys(name for of in labels.values() for name in of)
+    names = dict.fromkeys(name for of_item in labels.values() for name in of_item)
     notes = [f"labels of people stand beside those of judges: {listed(names)}"] * bool(names)
     if changed:
         notes.append(f"people labelled {changed} items again: of each the last label counts")
@@ -96,6 +100,6 @@ def _labels(
 def _in_order(label: Statement, judged: Statement) -> Any:
     """What a person said, in the judge's order of the two candidates."""
     if label.order == judged.order:
-        return label.said
+        return label.answer
     swapped = {"model_a": "model_b", "model_b": "model_a"}
-    return swapped.get(str(label.said), label.said)
+    return swapped.get(str(label.answer), label.answer)

@@ -45,7 +45,10 @@ def no_verdicts(
 
 
 def words_of(table: RowTable, names: Iterable[str]) -> dict[str, None]:
-    """The different words of columns, in their order, as the table's reader takes them."""
+    """The different words of columns, in their order, as the table's reader takes them.
+
+    The empty cell of a table of numbers, nan, is none.
+    """
     listed = [*names]
     cells = (field_of(row.value, name) for row in table for name in listed)
     texts = (
@@ -53,7 +56,7 @@ def words_of(table: RowTable, names: Iterable[str]) -> dict[str, None]:
         for cell in cells
         if cell is not None and cell is not ...
     )
-    return dict.fromkeys(as_whole(text) for text in texts if text)
+    return dict.fromkeys(as_whole(text) for text in texts if text and text.casefold() != "nan")
 
 
 def joined(table: RowTable, names: Iterable[str]) -> str:

@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from pytest_judgesense.trial import Judgment
 from tests.files.shapes.reading import counts, imported, judged, proposed, shapes_of, written
 
@@ -58,6 +60,12 @@ def test_choices_of_alpaca_eval_are_pairs(tmp_path: Path) -> None:
         "b": "second answer to Name a colour.",
     }
     assert "order drawn at random" in proposed(path).notes[0]
+
+
+def test_an_annotation_that_is_missing_in_a_table_of_numbers_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "annotations.parquet"
+    pd.DataFrame(annotations([1, 2, 2, None, 1.5])).to_parquet(path)
+    assert verdicts(judged(path)) == ["A", "B", "B", None, "tie"]
 
 
 def test_older_annotations_state_the_order(tmp_path: Path) -> None:

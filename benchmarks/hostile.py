@@ -460,7 +460,7 @@ READING: Final = (
     *READ,
     ("judgesense", "recordings", "check", "cassettes"),
     ("judgesense", "explain", "jss"),
-    ("judgesense", "import", "table", "t.csv", "-o=t.jsonl", "--map=item=id", "--map=verdict=v"),
+    ("judgesense", "import", "t.csv", "-o=t.jsonl", "--map=item=id", "--map=verdict=v"),
 )
 
 
@@ -510,12 +510,12 @@ def _branches(base: Mapping[str, bytes | str | None], good: Mapping[str, str]) -
     metric["verboseLogs"] = "Criteria:\n \n \nEvaluation Steps:\n[" * 2_000
     graded = {"name": "t1", "input": "q", "actualOutput": "a", "metricsData": [metric]}
     run = json.dumps({"testCases": [graded]})
-    into = ("judgesense", "import", "deepeval", "run.json", "-o=d.jsonl")
+    into = ("judgesense", "import", "run.json", "-o=d.jsonl")
     yield Case("16 the log of a G-Eval", {"run.json": run}, (into,))
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", b"[" + b"{}," * 10_000_000 + b"{}]")
-    into = ("judgesense", "import", "inspect", "log.eval", "-o=d.jsonl")
+    into = ("judgesense", "import", "log.eval", "-o=d.jsonl")
     yield Case("16 an archive", {"log.eval": packed.getvalue()}, (into,))
     for status in (-1, 1000):
         played = [line | {"response": line["response"] | {"status": status}} for line in lines]
@@ -661,7 +661,7 @@ def _imported(draw: Draw) -> Case:
     chance = draw.chance
     kind = chance.choice(list(_FOREIGN))
     name, text, *options = _FOREIGN[kind]
-    command = ("judgesense", "import", kind, name, "-o", "out", *options)
+    command = ("judgesense", "import", "--format", kind, name, "-o", "out", *options)
     begun = ("judgesense", "init", "--from-log", "out", "--labels=YES,MAYBE", "begun")
     return Case(f"import of {kind}", {name: edited(text, chance)}, (command, begun))
 

@@ -188,7 +188,8 @@ def measured(folder: Path, origin: Origin) -> dict[str, Any]:
         logs = []
         for log in origin.logs(str(root)):
             logs.append(str(work / log.output))
-            _run("import", log.kind, str(root / log.path), "-o", logs[-1], *log.options)
+            form = ("--format", log.kind)
+            _run("import", str(root / log.path), *form, "-o", logs[-1], *log.options)
         sheet = work / "datasheet.json"
         _run("report", *logs, "-o", str(sheet))
         return results_of(json.loads(sheet.read_text(encoding="utf-8")), origin)
@@ -328,8 +329,8 @@ def _import_of(origin: Origin, place: int, form: Mapping[str, Any]) -> Iterator[
     each = form.get("each", {})
     holes = [name for names in each for name in names.split(",")]
     output = "-".join((origin.name, str(place), *(f"${{{name}}}" for name in holes)))
-    command = ["judgesense", "import", form["kind"]]
-    command += [_shell(f"{origin.name}/{form['path']}", origin.name)]
+    command = ["judgesense", "import"]
+    command += [_shell(f"{origin.name}/{form['path']}", origin.name), "--format", form["kind"]]
     command += ["-o", f'"{output}.jsonl"' if each else f"{output}.jsonl"]
     command += [_shell(option, origin.name) for option in form["options"]]
     for names, values in each.items():

@@ -58,7 +58,6 @@ def measured(folder: Path, judge: str, task: str) -> list[dict[str, Any]]:
             decisions.append(decision_row(place % 125 + 1, place // 125 + 1, said, flipped, **more))
         run(
             "import",
-            "judgesense",
             write_rows(folder / f"{log.stem}-said.jsonl", decisions),
             "-o",
             log,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
@@ -13,34 +15,40 @@ from pytest_judgesense.commands.options import (
     FLAG,
     MANY,
     OUTPUT,
+    WRONG_COMMAND,
     assignment,
     by_criterion,
     naming,
     number,
     place_of,
+    show,
 )
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.files.output import write_text
+from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.questions.import_.question import (
-    NUMBERS,
-    OPTION_WORDS,
-    ImportQuestion,
-    option_name,
-)
+from pytest_judgesense.questions.import_.option_words import NUMBERS, OPTION_WORDS, option_name
+from pytest_judgesense.questions.import_.question import ImportAnswer, ImportQuestion
 from pytest_judgesense.questions.lint_report import lint_report
 from pytest_judgesense.trial import ABSTAIN, MOST, TIE
 
 _MOST_STEPS: Final = 100
+# A word in quotation marks, an equals sign, and what it means.
+_QUOTED: Final = re.compile(r'"([^"]+)"=(.*)', re.DOTALL)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("kind", metavar="KIND", help=", ".join(BUILT_IN.importers))
     text = "file or folder of the results; of tables several, whose names are in a column file; "
     text += "FILE#PART for a key in JSON, a sheet or a file of an archive"
     parser.add_argument("path", type=Path, nargs="+", metavar="PATH", help=text)
-    parser.add_argument("-o", "--output", required=True, help=OUTPUT, **FILE)
+    parser.add_argument("-o", "--output", help=f"{OUTPUT}; without it only looks", **FILE)
+    parser.add_argument("--yes", help="write it as the preview proposes", **FLAG)
+    text = "read the files as these, where several forms fit, or none: "
+    text += f"{', '.join(BUILT_IN.importers)}, {', '.join(shape.name for shape in SHAPES)}"
+    parser.add_argument("--format", metavar="NAME", help=text.rstrip(", "))
     either = parser.add_mutually_exclusive_group()
     forms = _forms_of_arguments()
     for field, words in OPTION_WORDS.items():
@@ -101,19 +109,42 @@ def _file_and_column(text: str) -> tuple[Path, str]:
 
 
 def _translation(text: str) -> tuple[str, str]:
-    """``SAID=MEANT``, or ``SAID=`` for what states nothing."""
+    """``SAID=MEANT``, or ``SAID=`` for what states nothing; ``"A=B"=tie`` for what holds a sign."""
+    if quoted := _QUOTED.fullmatch(text):
+        return quoted[1], quoted[2]
     word, equals, meant = text.partition("=")
     return (word, meant) if word and equals and not meant else assignment(text)
 
 
-def run(options: argparse.Namespace) -> Iterator[str]:
-    """Turn foreign files into a judgment log or a suite."""
+def run(options: argparse.Namespace) -> Iterable[str] | int:
+    """Turn foreign files into a judgment log or a suite, or show what they would become."""
     path, *more = options.path
     given = {
         field.name: _frozen(getattr(options, field.name, ())) for field in fields(ImportOptions)
     }
     how = ImportOptions(**given | {"path": path, "more": tuple(more)})
-    answer = ImportQuestion(options.kind, how, options.output, place_of(options)).answer()
+    question = ImportQuestion(how, options.output, options.format, place_of(options))
+    if options.output is not None or options.yes:
+        return _written(question.answer(), is_proposed=options.output is None)
+    preview = question.preview()
+    if preview.look.problem is not None:
+        show(preview.lines())
+        raise preview.look.problem
+    if sys.stdout is None or sys.stdout.isatty() or not preview.is_known:
+        show(preview.lines())
+        return 0 if sys.stdout is not None and sys.stdout.isatty() else WRONG_COMMAND
+    return _written(question.answer_to(preview.look), is_proposed=True)
+
+
+def _written(answer: ImportAnswer, *, is_proposed: bool) -> Iterator[str]:
+    """Write the files; a file that nobody named never takes the place of another."""
+    for path, text in answer.files.items():
+        if is_proposed and path.exists() and read_bytes(path) != text.encode("utf-8"):
+            raise UsageError(
+                f"{path} is there, with other content",
+                expected="a file that is not there",
+                remedy="name the output: -o FILE",
+            )
     for path, text in answer.files.items():
         write_text(path, text)
     yield from answer.lines()

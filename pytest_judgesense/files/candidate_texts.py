@@ -57,12 +57,14 @@ class OpenNaming:
         subject: what it is, in words.
         first_word: that of the first candidate.
         evidence: what the rows show of it; empty for nothing.
+        shown: `SLOT` or `CONTENT`, where all that the rows show says so; else empty.
     """
 
     field: str
     subject: str
     first_word: str
     evidence: str
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +191,18 @@ def _evidence(pair: tuple[str, str], counts: Mapping[str, int]) -> str:
     )
 
 
-def naming_asked_for(suite: str, open_namings: Sequence[OpenNaming]) -> UsageError:
+class NamingAskedFor(UsageError):
+    """It is open whether words or texts name slots or contents; `open_namings` says which."""
+
+    open_namings: tuple[OpenNaming, ...] = ()
+
+
+def naming_asked_for(suite: str, open_namings: Sequence[OpenNaming]) -> NamingAskedFor:
     """The error that asks what each of ``open_namings`` names."""
     *before, last = [naming.subject for naming in open_namings]
     subjects = f"{', '.join(before)} and {last}" if before else last
     word = open_namings[0].first_word
-    return UsageError(
+    error = NamingAskedFor(
         f"it is open whether the {subjects} of suite {suite} name slots or contents: the "
         "candidates changed places",
         found="; ".join(filter(None, (naming.evidence for naming in open_namings)))
@@ -207,6 +215,8 @@ def naming_asked_for(suite: str, open_namings: Sequence[OpenNaming]) -> UsageErr
             for naming in open_namings
         ),
     )
+    error.open_namings = tuple(open_namings)
+    return error
 
 
 def difference(suite: str, rows: Iterable[TextsOfRow], remedy: str) -> LogError | None:

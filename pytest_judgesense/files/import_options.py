@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from pytest_judgesense.files.tables import RowTable
 
 Assignments: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -40,6 +43,8 @@ class ImportOptions:
         pairs: the file of the pairs of a decision log.
         leave_out: templates whose pairs are left out.
         validation: files of reviews of the pairs.
+        looked_at: the rows of the files, where they have been looked at: as ``lists`` and ``join``
+            make them, and ``map`` names every column that is read.
     """
 
     path: Path
@@ -67,3 +72,4 @@ class ImportOptions:
     leave_out: tuple[str, ...] = ()
     validation: tuple[Path, ...] = ()
     more: tuple[Path, ...] = ()
+    looked_at: RowTable | None = None

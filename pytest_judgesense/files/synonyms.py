@@ -97,6 +97,12 @@ def candidate_pairs(names: Iterable[str]) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair is not None]
 
 
+def differing_words(first: str, second: str) -> tuple[str, str] | None:
+    """The words in which the names of two candidates' fields differ; ``None`` unless it is one."""
+    differing = _differing(_WORD.findall(first.lower()), _WORD.findall(second.lower()))
+    return differing[0] if len(differing) == 1 else None
+
+
 def no_and_yes(labels: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """What a judge in code may call each of two labels that say no and yes, in any spelling.
 

@@ -78,10 +78,7 @@ def log(day: str, good: int = 8, judge: Any = usual, count: int = N) -> str:
             writer.writerow([number, prompt, judge(prompt)])
     maps = ("item=nr", "verdict=said", "prompt=prompt")
     options = [word for each in maps for word in ("--map", each)]
-    assert (
-        main(["import", "table", str(table), "-o", f"{day}.jsonl", "--judge", "prod", *options])
-        == 0
-    )
+    assert main(["import", str(table), "-o", f"{day}.jsonl", "--judge", "prod", *options]) == 0
     return f"{day}.jsonl"
 
 
@@ -344,7 +341,7 @@ def log_of_kinds(day: str, easy: int, good: tuple[int, int] = (9, 4), column: st
     maps = ("item=nr", "verdict=said", "prompt=prompt", f"condition.{column}=kind")
     options = [word for each in maps for word in ("--map", each)]
     name = f"{day}.jsonl"
-    table = ("import", "table", f"{day}.csv", "-o", name, "--judge", "prod", "--suite", day)
+    table = ("import", f"{day}.csv", "-o", name, "--judge", "prod", "--suite", day)
     assert main([*table, *options]) == 0
     return name
 

@@ -55,7 +55,7 @@ def test_lint_of_an_unknown_name_is_a_wrong_command(tmp_path: Path) -> None:
 
 def test_a_pair_file_becomes_a_suite_that_is_linted(tmp_path: Path) -> None:
     write_rows(tmp_path / "pairs.jsonl", pair_rows("coherence"))
-    done = run("import", "judgesense", "pairs.jsonl", "-o", "own.suite.toml", cwd=tmp_path)
+    done = run("import", "pairs.jsonl", "-o", "own.suite.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "125 pairs, 25 distinct" in done.stdout
     assert (tmp_path / "own.suite.toml").is_file()
@@ -74,7 +74,7 @@ def test_foreign_results_become_a_log_that_is_reported(
     tmp_path: Path, kind: str, row: dict[str, object], more: tuple[str, ...], told: str
 ) -> None:
     write_rows(tmp_path / "own.jsonl", [row])
-    done = run("import", kind, "own.jsonl", "-o", "log.jsonl", *more, cwd=tmp_path)
+    done = run("import", "--format", kind, "own.jsonl", "-o", "log.jsonl", *more, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert told in done.stdout
     assert run("report", "log.jsonl", cwd=tmp_path).returncode == 0
@@ -82,7 +82,7 @@ def test_foreign_results_become_a_log_that_is_reported(
 
 def test_a_broken_row_is_exit_code_3_and_writes_nothing(tmp_path: Path) -> None:
     write_rows(tmp_path / "own.jsonl", [game_row("p", "A>B", "A>B")])
-    done = run("import", "games", "own.jsonl", "-o", "log.jsonl", cwd=tmp_path)
+    done = run("import", "own.jsonl", "-o", "log.jsonl", cwd=tmp_path)
     assert done.returncode == 3
     assert "own.jsonl:1: field 'judgments' is malformed" in done.stderr
     assert not (tmp_path / "log.jsonl").exists()
@@ -93,7 +93,8 @@ def test_a_file_that_is_no_judgesense_file_is_exit_code_3(
     tmp_path: Path, rows: list[dict[str, int]]
 ) -> None:
     (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = run("import", "judgesense", "own.jsonl", "-o", "x.suite.toml", cwd=tmp_path)
+    named = ("own.jsonl", "--format", "judgesense")
+    done = run("import", *named, "-o", "x.suite.toml", cwd=tmp_path)
     assert done.returncode == 3
     assert "prompt_a_decision" in done.stderr
 
@@ -103,21 +104,23 @@ def test_one_field_in_two_columns_is_a_wrong_command(
 ) -> None:
     table = write_rows(tmp_path / "t.jsonl", [{"item": "i", "one": "5", "two": "1"}])
     given = [arg for column in ("one", "two") for arg in ("--map", f"verdict={column}")]
-    code, _, err = told(capsys, "import", "table", table, "-o", tmp_path / "log.jsonl", *given)
+    code, _, err = told(capsys, "import", table, "-o", tmp_path / "log.jsonl", *given)
     assert code == 2
     assert "several columns for the verdict" in err
     assert "found:    one, two" in err
 
 
 def test_a_map_without_a_column_is_a_wrong_command(tmp_path: Path) -> None:
-    done = run("import", "table", "x.csv", "-o", "y", "--map", "verdict", cwd=tmp_path)
+    done = run("import", "x.csv", "-o", "y", "--map", "verdict", cwd=tmp_path)
     assert done.returncode == 2
     assert "NAME=VALUE" in done.stderr
 
 
 def test_a_file_without_a_judgment_writes_no_log(tmp_path: Path) -> None:
     (tmp_path / "none.json").write_text("[]", encoding="utf-8")
-    done = run("import", "games", "none.json", "-o", "log.jsonl", cwd=tmp_path)
-    assert done.returncode == 3
-    assert "none.json holds no judgment" in done.stderr
+    for named, why in (("games",), "none.json holds no judgment"), ((), "none.json holds no rows"):
+        form = ("--format", *named) if named else ()
+        done = run("import", "none.json", "-o", "log.jsonl", *form, cwd=tmp_path)
+        assert done.returncode == 3
+        assert why in done.stderr
     assert not (tmp_path / "log.jsonl").exists()

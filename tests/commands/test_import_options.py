@@ -34,7 +34,7 @@ def command(*arguments: str) -> tuple[int, str]:
 
 def table(text: str, *arguments: str, name: str = "t.csv") -> tuple[int, str]:
     Path(name).write_text(text, encoding="utf-8")
-    return command("import", "table", name, "-o", "log.jsonl", "--judge", "j", *arguments)
+    return command("import", name, "-o", "log.jsonl", "--judge", "j", *arguments)
 
 
 def judged() -> list[dict[str, str]]:
@@ -89,7 +89,7 @@ def test_an_option_of_another_form_is_a_wrong_command(
     kind: str, row: dict[str, object], option: tuple[str, ...]
 ) -> None:
     write_rows(Path("own.jsonl"), [row])
-    code, printed = command("import", kind, "own.jsonl", "-o", "log.jsonl", *option)
+    code, printed = command("import", "--format", kind, "own.jsonl", "-o", "log.jsonl", *option)
     assert code == 2
     assert f"{option[0]} is not used: own.jsonl was read as judgments of the form {kind}" in printed
 
@@ -97,7 +97,7 @@ def test_an_option_of_another_form_is_a_wrong_command(
 def test_pairs_are_for_decisions_and_not_for_the_pairs_themselves() -> None:
     write_rows(Path("pairs.jsonl"), pair_rows("coherence"))
     code, printed = command(
-        *("import", "judgesense", "pairs.jsonl", "-o", "s.suite.toml", "--pairs", "pairs.jsonl")
+        *("import", "pairs.jsonl", "-o", "s.suite.toml", "--pairs", "pairs.jsonl")
     )
     assert code == 2
     assert "--pairs is not used: pairs.jsonl was read as a suite of the form judgesense" in printed
@@ -107,7 +107,7 @@ def test_words_as_grades_have_no_threshold() -> None:
     score = {"name": "ok", "score": 1.0, "success": True, "evaluationModel": "m"}
     run = {"testCases": [{"name": "a", "input": "q", "metricsData": [score]}]}
     Path("run.json").write_text(json.dumps(run), encoding="utf-8")
-    imported = ("import", "deepeval", "run.json", "-o", "log.jsonl")
+    imported = ("import", "run.json", "-o", "log.jsonl")
     assert command(*imported, "--threshold", "0.5")[0] == 0
     assert command(*imported, "--threshold", "0.5", "--scale", "4")[0] == 2
     code, printed = command(*imported, "--reparse")
@@ -139,7 +139,7 @@ def test_a_word_to_rename_that_does_not_occur_is_told() -> None:
     ("verdicts", "labels", "proposed"),
     [
         (("poor", "fine"), ("0", "1"), "--value 0=VERDICT --value 1=VERDICT"),
-        (("true", "false"), ("yes", "no"), "--value no=VERDICT --value yes=VERDICT"),
+        (("true", "false"), ("si", "no"), "--value no=VERDICT --value si=VERDICT"),
         (("A", "B"), ("X", "Y"), "--value X=1 --value Y=2"),
         (("A", "B"), ("model_2", "model_2"), "--value model_2=1, or 2"),
     ],
@@ -245,7 +245,7 @@ def test_fields_of_nested_objects_are_columns() -> None:
         {"id": 2, "out": {"parsed": {"winner": "NO"}, "texts": ["y", "It is not."]}},
     ]
     write_rows(Path("t.jsonl"), rows)
-    imported = ("import", "table", "t.jsonl", "-o", "log.jsonl", "--map", "item=id", "--map")
+    imported = ("import", "t.jsonl", "-o", "log.jsonl", "--map", "item=id", "--map")
     code, printed = command(*imported, "verdict=out.parsed.winner", "--map", "reply=out.texts.1")
     assert code == 0, printed
     assert [(one["verdict"], one["reply"]) for one in judged()] == [
@@ -297,7 +297,7 @@ def test_tables_are_read_as_programs_write_them(name: str, text: str, packed: bo
     data = text.encode()
     path = Path(f"{name}.gz" if packed else name)
     path.write_bytes(gzip.compress(data, mtime=0) if packed else data)
-    code, printed = command("import", "table", str(path), "-o", "log.jsonl")
+    code, printed = command("import", str(path), "-o", "log.jsonl")
     assert code == 0, printed
     assert [(one["suite"], one["item"], one["verdict"]) for one in judged()] == [("t", "1", "YES")]
 
@@ -318,7 +318,7 @@ def test_tables_are_read_as_programs_write_them(name: str, text: str, packed: bo
 )
 def test_what_cannot_be_read_says_what_to_do(name: str, data: bytes, told: str) -> None:
     Path(name).write_bytes(data)
-    code, printed = command("import", "table", name, "-o", "log.jsonl")
+    code, printed = command("import", name, "-o", "log.jsonl")
     assert code == 3
     assert told in printed
 
@@ -326,7 +326,7 @@ def test_what_cannot_be_read_says_what_to_do(name: str, data: bytes, told: str) 
 def test_a_field_that_only_later_rows_have_is_read() -> None:
     rows = [{"item": 1, "verdict": "YES"}, {"item": 2, "verdict": None, "failed": "HTTP 500"}]
     write_rows(Path("t.jsonl"), rows)
-    assert command("import", "table", "t.jsonl", "-o", "log.jsonl")[0] == 0
+    assert command("import", "t.jsonl", "-o", "log.jsonl")[0] == 0
     assert [one.get("failed") for one in judged()] == [None, "HTTP 500"]
 
 
@@ -340,7 +340,7 @@ def test_an_empty_replicate_is_no_name() -> None:
     rows = '{"item": 1, "verdict": "YES", "replicate": NaN}\n'
     rows += '{"item": 1, "verdict": "NO", "replicate": 2}\n'
     Path("t.jsonl").write_text(rows, encoding="utf-8")
-    code, printed = command("import", "table", "t.jsonl", "-o", "log.jsonl")
+    code, printed = command("import", "t.jsonl", "-o", "log.jsonl")
     assert (code, "names replicates" in printed) == (0, False)
     assert [one["replicate"] for one in judged()] == [1, 2]
 
@@ -373,7 +373,7 @@ def test_lists_and_people_are_read_by_the_command() -> None:
         '[{"q": 1, "runs": ["A", "A"]}, {"q": "2", "runs": ["B"]}]', "utf-8"
     )
     code, printed = command(
-        *("import", "table", "runs.json", "-o", "log.jsonl", "--judge", "j", "--suite", "s"),
+        *("import", "runs.json", "-o", "log.jsonl", "--judge", "j", "--suite", "s"),
         *("--lists", "runs=run", "--join", "people.csv=q", "--map", "item=q"),
         *("--map", "replicate=run", "--map", "verdict=runs"),
         *("--map", "people.anna=anna", "--map", "people.ben=ben"),
@@ -385,8 +385,8 @@ def test_lists_and_people_are_read_by_the_command() -> None:
         {"label": {"anna": "2", "ben": "2"}},
     ]
     assert [line["label"] for line in judged()] == [None, None, "2"]
-    assert command("import", "table", "runs.json", "-o", "x.jsonl", "--join", "people.csv")[0] == 2
-    listed = ("import", "table", "runs.json", "-o", "x.jsonl", "--judge", "j", "--map", "item=q")
+    assert command("import", "runs.json", "-o", "x.jsonl", "--join", "people.csv")[0] == 2
+    listed = ("import", "runs.json", "-o", "x.jsonl", "--judge", "j", "--map", "item=q")
     listed += ("--map", "verdict=runs", "--map", "replicate=run", "--lists", "runs=run")
     code, printed = command(*listed, "--replicate", "2")
     assert (code, "the replicate is given twice" in printed) == (2, True)
@@ -404,7 +404,7 @@ def test_several_files_joins_and_patterns_are_read_by_the_command() -> None:
     given = ("--lists", "run_{replicate}", "--map", "item=q", "--map", "verdict=run")
     given += ("--map", "judge=file", "--suite", "s", "--map", "cluster=topic")
     joins = ("--join", "people.csv=q", "--join", "topics.csv=q")
-    both = ("import", "table", "runs/j1.csv", "runs/j2.csv", "-o", "log.jsonl")
+    both = ("import", "runs/j1.csv", "runs/j2.csv", "-o", "log.jsonl")
     code, printed = command(*both, *given, *joins)
     assert code == 0, printed
     lines = [(one["judge"], one["item"], one["replicate"], one["verdict"]) for one in judged()]
@@ -414,11 +414,11 @@ def test_several_files_joins_and_patterns_are_read_by_the_command() -> None:
     ]  # fmt: skip
     assert {(one["people"]["label"]["anna"], one["cluster"]) for one in judged()} == {("YES", "t")}
     first = Path("log.jsonl").read_bytes()
-    assert command("import", "table", "runs/*.csv", "-o", "log.jsonl", *given, *joins)[0] == 0
+    assert command("import", "runs/*.csv", "-o", "log.jsonl", *given, *joins)[0] == 0
     assert Path("log.jsonl").read_bytes() == first
-    code, printed = command("import", "deepeval", "runs/j1.csv", "runs/j2.csv", "-o", "log.jsonl")
+    code, printed = command("import", "runs/j1.csv", "runs/j2.csv", "-o", "log.jsonl")
     assert code in (2, 3)
-    assert command("import", "table", "runs/*.tsv", "-o", "log.jsonl")[0] == 2
+    assert command("import", "runs/*.tsv", "-o", "log.jsonl")[0] == 2
 
 
 def test_grades_are_dotted_and_people_are_joined() -> None:
@@ -429,7 +429,7 @@ def test_grades_are_dotted_and_people_are_joined() -> None:
     Path("wide.csv").write_text("id,anna,ben\n1,4,3\n2,2,2\n3,4,5\n", encoding="utf-8")
     long = "person,id,label\nanna,1,4\nben,1,3\nanna,2,2\nben,2,2\nanna,3,4\nben,3,5\n"
     Path("long.csv").write_text(long, encoding="utf-8")
-    given = ("import", "table", "g.jsonl", "-o", "log.jsonl")
+    given = ("import", "g.jsonl", "-o", "log.jsonl")
     given += ("--grades", "clarity=marks.clarity.score")
     for more in (
         ("--join", "wide.csv=id", "--people", "clarity=anna+ben"),

@@ -210,7 +210,7 @@ def test_an_empty_log_is_a_wrong_command(tmp_path):
         ([], "usage: judgesense"),
         (["nonsense"], "choose from 'init', 'plan'"),
         (
-            ["import", "unknown", "x", "-o", "y"],
+            ["import", ".", "--format", "unknown", "-o", "y"],
             f"one of: {', '.join(sorted(BUILT_IN.importers))}",
         ),
     ],
@@ -224,7 +224,7 @@ def test_a_wrong_command_is_exit_code_2_with_the_valid_names(arguments, said):
 
 
 def test_import_of_a_folder_without_results_is_exit_code_3(tmp_path):
-    done = run("import", "llmbar", tmp_path, "-o", tmp_path / "log.jsonl")
+    done = run("import", tmp_path, "-o", tmp_path / "log.jsonl")
 
     assert done.returncode == 3
     assert not (tmp_path / "log.jsonl").exists()
@@ -233,7 +233,7 @@ def test_import_of_a_folder_without_results_is_exit_code_3(tmp_path):
 @needs_llmbar
 @pytest.mark.parametrize("reparse", [[], ["--reparse"]])
 def test_llmbar_is_imported_and_reported(tmp_path, reparse):
-    imported = run("import", "llmbar", LLMBAR, "-o", "log.jsonl", *reparse, cwd=tmp_path)
+    imported = run("import", LLMBAR, "-o", "log.jsonl", *reparse, cwd=tmp_path)
     reported = run("report", "log.jsonl", cwd=tmp_path)
 
     assert imported.returncode == 0, imported.stderr

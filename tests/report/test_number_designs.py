@@ -21,7 +21,7 @@ from pytest_judgesense.trial import ScoreRange
 def imported(table: pd.DataFrame, folder: Path) -> tuple[Cell, tuple[str, ...]]:
     path, log = folder / "t.csv", folder / "log.jsonl"
     table.to_csv(path, index=False)
-    answer = ImportQuestion("table", ImportOptions(path, judge="j", suite="s"), log).answer()
+    answer = ImportQuestion(ImportOptions(path, judge="j", suite="s"), log).answer()
     log.write_text(answer.files[log], encoding="utf-8")
     (cell,) = cells_of_logs([log])
     return cell, answer.notices
@@ -68,7 +68,7 @@ def test_what_several_people_say_is_their_mean(tmp_path: Path) -> None:
     table.to_csv(path, index=False)
     people = (("people.x", "x"), ("people.y", "y"))
     options = ImportOptions(path, judge="j", suite="s", map=people)
-    judged = ImportQuestion("table", options, log).answer().judgments
+    judged = ImportQuestion(options, log).answer().judgments
     assert [judgment.trial.label for judgment, _ in judged] == ["0.45", "0.05"]
 
 

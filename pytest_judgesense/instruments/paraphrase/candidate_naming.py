@@ -18,7 +18,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_judgesense.errors import JudgesenseError
-from pytest_judgesense.files.candidate_texts import CONTENT, SLOT, OpenNaming, naming_asked_for
+from pytest_judgesense.files.candidate_texts import (
+    CONTENT,
+    SLOT,
+    OpenNaming,
+    TextNaming,
+    naming_asked_for,
+)
+from pytest_judgesense.files.synonyms import differing_words
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import Judgment, Verdict
@@ -29,6 +36,8 @@ _SLOTS: Final = DecisionSpace(
 _NUMBERED: Final = DecisionSpace(("1", "2"), tie=True)
 # Naming replies is the slowest part of an import; a systematic mapping shows in a few.
 _MOST_REPLIES: Final = 500
+# So many replies that all say the same show it.
+_FEWEST_UNANIMOUS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ def naming_of(
     judgments: Sequence[Judgment],
     words: tuple[str, str],
     stated: Mapping[str, str],
-    open_texts: Sequence[OpenNaming] = (),
+    texts: TextNaming,
 ) -> Naming:
     """What the two ``words`` name in the verdicts and labels of a suite.
 
@@ -61,7 +70,7 @@ def naming_of(
             beside the words ``A`` and ``B`` name contents.
         words: of the first candidate and of the second.
         stated: by field, ``verdict`` and ``label``, what the user says of it.
-        open_texts: fields of texts that are to be asked for as well.
+        texts: what the fields of the candidates' texts are; open ones are asked for as well.
     """
     swapped = [judgment for judgment in judgments if judgment.trial.order == "ba"]
     asked_of = {
@@ -73,23 +82,26 @@ def naming_of(
         ),
     }
     verdict, label = stated.get("verdict", SLOT), stated.get("label", CONTENT)
-    by_replies, shown = _by_replies(swapped, words)
+    by_replies, shown, is_unanimous = _by_replies(swapped, words)
     contradicted = by_replies is not None and by_replies != stated.get("verdict", by_replies)
     notices = [
         f"--names verdict={verdict} contradicts what suite {suite} shows: {shown}"
     ] * contradicted
+    of_texts = _by_texts(words, texts)
     shown_of = {"verdict": shown, "label": ""}
+    sure = {"verdict": by_replies if is_unanimous else "", "label": ""}
     open_namings = [
         OpenNaming(
             field,
             f"{field}s",
             words[0],
-            "; ".join(filter(None, (shown_of[field], _alike(judgments, words, field)))),
+            "; ".join(filter(None, (shown_of[field], of_texts, _alike(judgments, words, field)))),
+            (SLOT if of_texts else sure[field]) or "",
         )
         for field, is_named in asked_of.items()
         if is_named and field not in stated
     ]
-    open_namings += open_texts
+    open_namings += texts.open
     objections = (naming_asked_for(suite, open_namings),) if open_namings else ()
     return Naming(verdict, label, tuple(notices), objections)
 
@@ -99,8 +111,22 @@ def _of_people(judgment: Judgment) -> list[str]:
     return [label for labels in judgment.trial.people.values() for label in labels.values()]
 
 
-def _by_replies(swapped: Iterable[Judgment], words: tuple[str, str]) -> tuple[str | None, str]:
-    """What verdicts name by most replies in order ba, which state slots; and their counts."""
+def _by_texts(words: tuple[str, str], texts: TextNaming) -> str:
+    """That the words name the texts of slots, of which the fields are called so; else nothing."""
+    for pair in texts.pairs:
+        named = differing_words(*pair)
+        if texts.by_field.get(pair[0]) == SLOT and named == tuple(map(str.casefold, words)):
+            return f"{words[0]} and {words[1]} name the texts {pair[0]} and {pair[1]}, of slots"
+    return ""
+
+
+def _by_replies(
+    swapped: Iterable[Judgment], words: tuple[str, str]
+) -> tuple[str | None, str, bool]:
+    """What verdicts name by most replies in order ba, which state slots; and their counts.
+
+    Last, whether there are enough replies, and all say the same.
+    """
     counts: Counter[bool] = Counter()
     for judgment in swapped:
         if judgment.verdict in words and judgment.reply and counts.total() < _MOST_REPLIES:
@@ -108,11 +134,12 @@ def _by_replies(swapped: Iterable[Judgment], words: tuple[str, str]) -> tuple[st
             if slot is not None:
                 counts[slot == words.index(judgment.verdict)] += 1
     if not counts:
-        return None, ""
+        return None, "", False
     same, other = counts[True], counts[False]
     likely = SLOT if same > other else CONTENT
     shown = f"of {same + other} replies in order ba {same} state the recorded word, {other} not"
-    return likely, f"{shown}, as if it were the {likely}"
+    is_unanimous = min(same, other) == 0 and same + other >= _FEWEST_UNANIMOUS
+    return likely, f"{shown}, as if it were the {likely}", is_unanimous
 
 
 def _slot_stated(reply: str, words: tuple[str, str]) -> int | None:

@@ -26,19 +26,17 @@ from pytest_judgesense.files.candidate_texts import (
 )
 from pytest_judgesense.files.foreign_results import Imported, left_out, slug, without_common_value
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.judgment_fields import FIELDS, PLACES, of_one_order
 from pytest_judgesense.files.reshaping import PEOPLE, reshaped
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import candidates_among, column_of, no_and_yes
 from pytest_judgesense.files.tables import RowTable, own_name, read_rows
 from pytest_judgesense.instruments.paraphrase.candidate_naming import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
-    FIELDS,
     ORDERS,
-    PLACES,
     SWEPT,
     JudgmentReader,
     RenamedWords,
-    of_one_order,
     refuse_fields,
 )
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
@@ -70,7 +68,7 @@ _ANSWERS: Final = ("verdict", "label")
 
 
 def imported_table(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import table`` reads."""
+    """The judgments of a table, as ``judgesense import`` reads it."""
     return read_table(
         options.path,
         dict(options.map),
@@ -83,6 +81,7 @@ def imported_table(options: ImportOptions) -> Imported:
         lists=dict(options.lists),
         joins=options.join,
         more=options.more,
+        looked_at=options.looked_at,
     )
 
 
@@ -99,6 +98,7 @@ def read_table(
     lists: Mapping[str, str] | None = None,
     joins: Sequence[tuple[Path, str]] = (),
     more: Sequence[Path] = (),
+    looked_at: RowTable | None = None,
 ) -> Imported:
     """The judgments of a table, a row each.
 
@@ -138,17 +138,19 @@ def read_table(
         lists: the columns that hold lists, and patterns of columns; see `files.reshaping`.
         joins: files with more columns of the rows, and the column of both.
         more: more files, whose rows follow.
+        looked_at: the rows, where they were read already; then no column is taken by its name.
 
     Raises:
         UsageError: the mapping names no field of a judgment, or a column that no row has.
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
-    table = table_at((path, *more), (lists or {}).items(), joins)
+    table = looked_at or table_at((path, *more), (lists or {}).items(), joins)
     names_found = dict.fromkeys(table.columns)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(table.rows, mapping, names_found)
-    columns, notices = _columns(mapping, names_found, labels)
+    by_name = names_found if looked_at is None else {}
+    columns, notices = _columns(mapping, names_found, labels, by_name)
     named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
     fixed, of_file = _fixed_fields(path, named, columns)
     columns = {name: column for name, column in columns.items() if not named.get(name)}
@@ -211,17 +213,26 @@ def refuse_columns(
 
 
 def _columns(
-    mapping: Mapping[str, str], names_found: Mapping[str, None], labels: Sequence[str]
+    mapping: Mapping[str, str],
+    names_found: Mapping[str, None],
+    labels: Sequence[str],
+    by_name: Collection[str],
 ) -> tuple[dict[str, str], list[str]]:
     """The column of each field, and a notice of one that is called otherwise.
+
+    Args:
+        mapping: as the user says.
+        names_found: of all columns.
+        labels: the answers that replies may state.
+        by_name: the columns that are taken by their names.
 
     Raises:
         UsageError: no column holds the verdict, the item, or a reply to be read.
     """
-    of_people = [name for name in names_found if name.startswith(PEOPLE) and name != PEOPLE]
-    columns = {name: name for name in (*FIELDS, *of_people) if name in names_found} | dict(mapping)
+    of_people = [name for name in by_name if name.startswith(PEOPLE) and name != PEOPLE]
+    columns = {name: name for name in (*FIELDS, *of_people) if name in by_name} | dict(mapping)
     notices = []
-    if "item" not in columns and (column := column_of("item", names_found)):
+    if "item" not in columns and (column := column_of("item", by_name)):
         columns["item"] = column
         notices.append(f"the item is column {column}; --map item=COLUMN names another")
     needed = ["reply" if labels else "verdict", "item"]
@@ -357,7 +368,7 @@ def _read_pairs(
     every_field = {field for row in shown for field in row.texts}
     texts = naming_of_texts(suite, shown, dict.fromkeys(every_field, CONTENT) if is_wide else names)
     stated = {"label": CONTENT, **names} if is_wide else names
-    naming = naming_of(suite, judgments, candidates, stated, texts.open)
+    naming = naming_of(suite, judgments, candidates, stated, texts)
     own = [replace(row, texts=texts.in_own_order(row)) for row in shown]
     objections = naming.objections
     if not texts.open and (error := _differing_texts(suite, own, texts)):

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files.foreign_results import NO_VERDICT, json_or_none, messages_of
+from pytest_judgesense.files.judgment_fields import FIELDS, PLACES, of_one_order
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
@@ -31,17 +32,10 @@ from pytest_judgesense.trial import (
 )
 
 ORDERS: Final[tuple[Order, Order]] = ("ab", "ba")
-# Fields of a judgment log that a column may hold; conditions are called condition.NAME.
-FIELDS: Final = (
-    "judge", "suite", "item", "cluster", "template", "order", "replicate", "label", "verdict",
-    "failed", "reply", "prompt_tokens", "completion_tokens", "latency_s",
-)  # fmt: skip
 # Conditions that may be mapped by their names alone: what sweeps compare.
 SWEPT: Final = (TEMPERATURE, "judge_type", "prompt_style", "model", "gold", "dataset")
 # Besides, if mapped: the judge's input, and a number that it gave.
 _SHOWN: Final = ("prompt", "score")
-# The names of the candidates that were shown first and second, from which the order follows.
-PLACES: Final = ("first", "second")
 # What a person said of an item: people.NAME.
 _PERSON: Final = "people."
 _CONDITION: Final = "condition."
@@ -54,15 +48,6 @@ _SPARSE: Final = frozenset(
     ("failed", "reply", "label", "prompt_tokens", "completion_tokens", "latency_s")
 )
 _FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
-# A column of one order, in rows that hold both.
-_OF_ORDER: Final = re.compile(
-    r"(verdict|failed|reply|prompt|score|prompt_tokens|completion_tokens|latency_s)\.(ab|ba)"
-)
-
-
-def of_one_order(name: str) -> bool:
-    """Whether a field is that of one order, in rows that hold both: ``verdict.ab``."""
-    return _OF_ORDER.fullmatch(name) is not None
 
 
 def of_verdicts(name: str) -> bool:

@@ -1,8 +1,8 @@
 """A table with a judge's grades in a column a criterion, a row a reply, beside people's grades.
 
-``judgesense import table FILE --grades clarity=COLUMN,...`` reads it; what a column else holds is
-said as for other tables (``--map``). The scale is that of ``--labels``, else the whole numbers from
-the least to the greatest grade in the table. A judge's cell is a grade of the scale, or empty; of
+``judgesense import FILE --grades clarity=COLUMN,...`` reads it; what a column else holds is said as
+for other tables (``--map``). The scale is that of ``--labels``, else the whole numbers from the
+least to the greatest grade in the table. A judge's cell is a grade of the scale, or empty; of
 people it may be a number between two grades.
 """
 
@@ -18,13 +18,13 @@ from typing import Any, Final
 from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.files.foreign_results import Imported, columns_named, left_out, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.judgment_fields import FIELDS
 from pytest_judgesense.files.reshaping import PEOPLE
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.files.tables import RowTable, own_name
 from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns, table_at
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
-    FIELDS,
     SWEPT,
     JudgmentReader,
     RenamedWords,
@@ -56,7 +56,7 @@ _SHOWN_TEXT: Final = "field.output"
 
 
 def imported_grades(options: ImportOptions) -> Imported:
-    """The judgments that ``judgesense import table --grades`` reads."""
+    """The judgments of a table of grades, as ``judgesense import --grades`` reads it."""
     return read_grades(
         options.path,
         dict(options.grades),
@@ -70,6 +70,7 @@ def imported_grades(options: ImportOptions) -> Imported:
         lists=options.lists,
         joins=options.join,
         more=options.more,
+        looked_at=options.looked_at,
     )
 
 
@@ -107,6 +108,7 @@ def read_grades(
     lists: Sequence[tuple[str, str]] = (),
     joins: Sequence[tuple[Path, str]] = (),
     more: Sequence[Path] = (),
+    looked_at: RowTable | None = None,
 ) -> Imported:
     """The judgments of a table, a row each.
 
@@ -123,12 +125,13 @@ def read_grades(
         lists: the columns that hold lists, and patterns of columns; see `files.reshaping`.
         joins: files with more columns of the rows, and the column of both.
         more: more files, whose rows follow.
+        looked_at: the rows, where they were read already; then no column is taken by its name.
 
     Raises:
         UsageError: a column or a criterion is not there, or the scale is not known.
         LogError: a cell is no grade, or a row appears twice.
     """
-    table = table_at((path, *more), lists, joins)
+    table = looked_at or table_at((path, *more), lists, joins)
     rows = table.rows
     names = dict.fromkeys(table.columns)
     _refuse_options(grades, people, mapping, labels)
@@ -142,7 +145,7 @@ def read_grades(
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names)
     named = {"judge": judge, "suite": suite}
-    fields, notices = _fields(names, mapping, named)
+    fields, notices = _fields(names if looked_at is None else {}, mapping, named)
     stem = slug(own_name(path))
     notices += _called_by_file(named, fields, stem)
     scale = tuple(labels) or _scale(path, rows, columns)
@@ -185,7 +188,7 @@ def _fields(
         if (column := column_of("item", names)) is None:
             raise UsageError(
                 "no column holds the item",
-                found="columns " + listed(names),
+                found="no column called id",
                 expected="--map item=COLUMN",
             )
         fields["item"] = column

@@ -1,174 +1,32 @@
 """What foreign files hold: judgments, which become a log, or items, which become a suite.
 
-An option that no importer has read is refused, for the user would take it to have worked.
+They are looked at first, and only what is known is read. An option that no importer has read is
+refused, for the user would take it to have worked.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from shlex import quote
+from typing import Any, Final
 
-from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.files.foreign_results import Imported, ImportedSuite, short_named
+from pytest_judgesense.errors import LogError, UsageError, listed
+from pytest_judgesense.files.foreign_results import Imported, short_named
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.tables import is_there
+from pytest_judgesense.questions.import_.chosen_options import option_words
+from pytest_judgesense.questions.import_.look import Look, looked_at
+from pytest_judgesense.questions.import_.preview import Preview, question_error
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
-from pytest_judgesense.registry import Importer, Registry
+from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.log import log_line
 from pytest_judgesense.report.number_designs import of_numbers
 from pytest_judgesense.trial import LONGEST_NAME, TEMPERATURE, Design, Judgment, grouped
-
-_TOOLS: Final = "inspect, promptfoo, deepeval"
-_ROWS: Final = f"table, {_TOOLS}"
-NUMBERS: Final = f"{_TOOLS}, with numbers as grades"
-_BY_COLUMN: Final = "the column of the {}; of a table --map {}=COLUMN"
-
-
-class OptionWords(NamedTuple):
-    """What is said of an option.
-
-    Attributes:
-        needs: the forms, and what their files must hold.
-        does: what it does to them.
-    """
-
-    needs: str
-    does: str
-
-    def __str__(self) -> str:
-        return f"{self.needs}: {self.does}"
-
-
-OPTION_WORDS: Final[Mapping[str, OptionWords]] = MappingProxyType(
-    {
-        "reparse": OptionWords(
-            "llmbar, judgebench", "parse recorded completions again; ignore recorded verdicts"
-        ),
-        "variant": OptionWords("llmbar", "only this variant of the prompt; may be repeated"),
-        "pairs": OptionWords(
-            "judgesense, with a decision log",
-            "the file of its pairs, which has their templates, polarity, clusters and gold labels",
-        ),
-        "leave_out": OptionWords(
-            "judgesense, with the pairs",
-            "leave out the pairs with this template, such as t4; may be repeated",
-        ),
-        "validation": OptionWords(
-            "judgesense, with a pair file",
-            "a file of reviews of its pairs, which become those of the templates; may be repeated",
-        ),
-        "map": OptionWords(
-            _ROWS,
-            "the column that holds a field of a judgment, a.b for field b of objects in column a; "
-            "may be repeated",
-        ),
-        "value": OptionWords(
-            _ROWS, "what a verdict or label is called here, or nothing; may be repeated"
-        ),
-        "names": OptionWords(
-            _ROWS,
-            "whether a verdict, a label or a text (a of field.a) of two candidates that changed "
-            "places names the slot as the judge saw it, or the content; may be repeated",
-        ),
-        "labels": OptionWords(
-            "table, without a column of verdicts",
-            "the possible verdicts, to be read from the replies; with tie and abstain where these "
-            "are permitted",
-        ),
-        "grades": OptionWords("table", "the judge's grades, a column a criterion"),
-        "people": OptionWords(
-            "table, with --grades", "people's grades, of each criterion a column a person"
-        ),
-        "pass_mark": OptionWords("table, with --grades", "the grade from which an output passes"),
-        "lists": OptionWords(
-            "table",
-            "a column that holds a list: each member is a row, with its place, from 1, in columns "
-            "of these names, one for each depth of lists in lists; or columns that are called "
-            "alike, run_{replicate}, each a row; may be repeated",
-        ),
-        "join": OptionWords(
-            "table",
-            "a file with more columns of the rows, such as people's labels, and the column of both "
-            "that tells them; may be repeated",
-        ),
-        "replicate": OptionWords("table", "the replicate of all rows"),
-        "judge": OptionWords(_ROWS, "the judge of all rows"),
-        "suite": OptionWords(f"games, {_ROWS}", "the suite of all rows"),
-        "cluster": OptionWords(_TOOLS, _BY_COLUMN.format("cluster", "cluster")),
-        "order": OptionWords(
-            _TOOLS, _BY_COLUMN.format("order of two candidates, ab or ba", "order")
-        ),
-        "label": OptionWords(_TOOLS, _BY_COLUMN.format("grade that a person gave", "label")),
-        "scorer": OptionWords(
-            _TOOLS, "only this scorer, metric or type of assertion; may be repeated"
-        ),
-        "scale": OptionWords(NUMBERS, "read scores as steps, 0 to N, from 0 to 1"),
-        "threshold": OptionWords(NUMBERS, "read scores as pass, from T on, and fail"),
-    }
-)
-"""By the field of `ImportOptions`; the option's name has hyphens."""
-
-
-def option_name(field: str) -> str:
-    """The option that gives a field."""
-    return f"--{field.replace('_', '-')}"
-
-
-def noting(options: ImportOptions) -> tuple[ImportOptions, set[str]]:
-    """The options, and the names of those that have been read, which grow with every look at one.
-
-    Who looks at all at once has read all.
-    """
-    read_names: set[str] = set()
-
-    class Noting(ImportOptions):
-        def __getattribute__(self, name: str) -> Any:
-            read_names.add(name)
-            return super().__getattribute__(name)
-
-    noted = Noting(**{field.name: getattr(options, field.name) for field in fields(options)})
-    read_names.clear()
-    return noted, read_names
-
-
-def refuse_unused(
-    options: ImportOptions, read_names: Collection[str], form: str, what: str
-) -> None:
-    """Raise a `UsageError` for an option that was given and that the importer has not read.
-
-    Args:
-        options: as they were given.
-        read_names: of the fields that were read.
-        form: of the foreign files.
-        what: they were read as.
-    """
-    if "__dict__" in read_names:
-        return
-    for option in fields(options):
-        value = getattr(options, option.name)
-        is_given = not (value is None or value is False or value == ())
-        if option.name not in OPTION_WORDS or option.name in read_names or not is_given:
-            continue
-        name = option_name(option.name)
-        given = _as_given(value if option.default == () else (value,))
-        raise UsageError(
-            f"{name} is not used: {options.path} was read as {what} of the form {form}",
-            found=name if value is True else f"{name} {given}",
-            expected=str(OPTION_WORDS[option.name]),
-            remedy=f"leave out {name}, or import a file that it is for",
-        )
-
-
-def _as_given(values: Collection[Any]) -> str:
-    parts = (value if isinstance(value, tuple) else (value,) for value in values)
-    return ", ".join("=".join(map(str, part)) for part in parts)
-
 
 # Fields that an option gives to all rows: beside a column of them rows repeat a trial.
 _OF_ALL_ROWS: Final = frozenset({"judge", "suite", "replicate"})
@@ -179,75 +37,88 @@ class ImportQuestion:
     """What foreign files say in our terms.
 
     Attributes:
-        form: of the files, as importers call it.
         options: the files, and how they are read.
-        output: the judgment log, or the suite file, that they become.
+        output: the judgment log, or the suite file, that they become; by default one that is called
+            as the first file, in the current folder.
+        form: of the files, as importers and shapes are called; by default they are recognised.
         place: the project of this folder, whose plugins give importers.
     """
 
-    form: str
     options: ImportOptions
-    output: Path
+    output: Path | None = None
+    form: str | None = None
     place: Place = field(default_factory=Place)
+
+    def preview(self) -> Preview:
+        """What the files are taken for; nothing is written.
+
+        Raises:
+            UsageError, LogError: as for `answer`, where no row can be looked at.
+        """
+        return Preview(self._look(), self.output)
 
     def answer(self) -> ImportAnswer:
         """Read the files; nothing is written.
 
         Raises:
-            UsageError: no such form is known, nothing is there, or an option is not about it.
+            UsageError: no such form is known, nothing is there, an option is not about it, or
+                something that only the owner of the files knows is not said.
             LogError: a file is malformed, or holds no judgment.
         """
-        read = self._read()
-        if not isinstance(read, Imported):
-            return ImportAnswer((*read.notices,), (), read.files(self.output))
-        if not read.judgments:
+        return self.answer_to(self._look())
+
+    def answer_to(self, look: Look) -> ImportAnswer:
+        """What files become that were looked at; errors as for `answer`."""
+        if not look.is_known:
+            raise question_error(look)
+        if look.problem is not None:
+            raise look.problem
+        assert look.read is not None
+        output = self.output or look.proposed_output
+        if not isinstance(look.read, Imported):
+            return ImportAnswer((*look.read.notices,), (), look.read.files(output))
+        if look.read.objections:
+            raise look.read.objections[0]
+        if not look.read.judgments:
             raise LogError(
                 f"{self.options.path} holds no judgment", found="no record", expected="at least one"
             )
-        if read.objections:
-            raise read.objections[0]
+        return self._log_of(look.read, look, output)
+
+    def _log_of(self, read: Imported, look: Look, output: Path) -> ImportAnswer:
         swept, sweeps = _as_sweeps(read, self.place.registry)
-        if self._importer().plain:
+        if look.importer.plain:
             swept, numbers = _as_numbers(swept, self.place.registry)
             sweeps += numbers
         judgments = tuple((short_named(judgment), design) for judgment, design in swept.judgments)
-        notices = (*read.notices, *sweeps, *_cut_names(swept, judgments))
+        shown = " ".join(map(quote, option_words(look.shown_by_itself)))
+        assumed = [f"taken as the file shows it: {shown}"] if shown else []
+        notices = (*assumed, *read.notices, *sweeps, *_cut_names(swept, judgments))
         text = "".join(f"{log_line(*line)}\n" for line in judgments)
         summary = (_summary(judgments), *map(str, read.totals))
-        return ImportAnswer(notices, summary, {self.output: text}, judgments)
+        steps = next_steps(judgments, output)
+        return ImportAnswer(notices, summary, {output: text}, judgments, steps)
 
-    def _read(self) -> Imported | ImportedSuite:
-        """What the importer of the form reads, by all options that were given."""
-        importer, options = self._importer(), self.options
+    def _as_written_before(self, missing: Path) -> str:
+        """How a command is written today that names the form of the files first."""
+        is_form = str(missing) in self.place.registry.importers and self.options.more
+        return f"the form is an option: --format {missing}, or nothing" if is_form else ""
+
+    def _look(self) -> Look:
+        options = self.options
         if missing := next((p for p in (options.path, *options.more) if not is_there(p)), None):
             raise UsageError(
                 f"there is nothing to import at {missing}",
                 found="no such file or folder",
-                expected=f"what `judgesense import {self.form}` reads",
+                expected="a file or folder of results, or a table with a row for each judgment",
+                remedy=self._as_written_before(missing),
             )
         _refuse_several_columns(options)
         _refuse_named_twice(options, _OF_ALL_ROWS)
-        noted, read_names = noting(options)
-        read = importer.read(noted)
-        if options.more and "more" not in read_names:
-            raise UsageError(
-                f"files of the form {self.form} are imported one by one",
-                found=listed((options.path, *options.more)),
-                expected="one file or folder",
-                remedy="import each, and join the logs by judgesense recordings join",
-            )
-        what = "judgments" if isinstance(read, Imported) else "a suite"
-        refuse_unused(options, read_names, self.form, what)
-        _refuse_named_twice(options)
-        return read
-
-    def _importer(self) -> Importer:
-        registry = self.place.registry
-        if self.form not in registry.importers:
-            raise unknown_name("form of foreign files", self.form, registry.importers)
-        variants = (other for other in registry.variants if other.name == self.form)
-        chosen = (other for other in variants if getattr(self.options, other.option))
-        return next(chosen, registry.importers[self.form])
+        look = looked_at(options, self.form, self.place.registry)
+        if look.problem is None:
+            _refuse_named_twice(options)
+        return look
 
 
 @dataclass(frozen=True)
@@ -259,12 +130,14 @@ class ImportAnswer(QuestionAnswer):
         summary: what was read, and the totals that the files state.
         files: what is to be written, by path.
         judgments: those of the log, each with the design of its suite; none of a suite.
+        next_steps: the commands that come next, or why one cannot.
     """
 
     notices: tuple[str, ...]
     summary: tuple[str, ...]
     files: Mapping[Path, str]
     judgments: tuple[tuple[Judgment, Design], ...] = ()
+    next_steps: tuple[str, ...] = ()
 
     @property
     def suites(self) -> list[Path]:
@@ -272,10 +145,11 @@ class ImportAnswer(QuestionAnswer):
         return [path for path in self.files if path.name.endswith(".suite.toml")]
 
     def lines(self) -> Iterator[str]:
-        """The notices, what was read, and the files that were written."""
+        """The notices, what was read, the files that were written, and what comes next."""
         yield from (f"notice: {notice}" for notice in self.notices)
         yield from self.summary
         yield from (f"written: {path}" for path in self.files)
+        yield from (f"next: {step}" for step in self.next_steps)
 
     def to_dict(self) -> Mapping[str, Any]:
         """What was read, and the files that it makes."""
@@ -286,7 +160,24 @@ class ImportAnswer(QuestionAnswer):
             "unparsed": _without_verdict(self.judgments),
             "notices": list(self.notices),
             "files": [str(path) for path in self.files],
+            "next": list(self.next_steps),
         }
+
+
+def next_steps(judgments: Sequence[tuple[Judgment, Design]], log: Path) -> tuple[str, ...]:
+    """The commands that come after an import, or why one cannot."""
+    report = f"judgesense report {quote(str(log))}"
+    suite = f"judgesense init --from-log {quote(str(log))}"
+    sources = [(judgment.detail or {}).get("source") or {} for judgment, _ in judgments]
+    if any(len(design.criteria) > 1 for _, design in judgments):
+        return report, "no suite is made of this log: its replies give several grades each"
+    if any(source.get("prompt") for source in sources):
+        return report, suite
+    if fields := dict.fromkeys(name for source in sources for name in source.get("fields") or ()):
+        names = ", ".join(f"{{{{{name}}}}}" for name in fields)
+        return report, f"{suite} --template FILE, a prompt with {names}"
+    missing = "no suite is made of this log: it holds no texts; --map field.NAME=COLUMN adds one"
+    return report, missing
 
 
 def _summary(judgments: Collection[tuple[Judgment, Design]]) -> str:

@@ -81,13 +81,14 @@ def exported_and_read_back() -> Mapping[str, bytes]:
     """The export of the log; read back, as debates and as results, it gives the same bytes."""
     suite = ["--judge-suite", "mine/mine.suite.toml"]
     assert main(["report", "log.jsonl", "--export", "judgebench=out", *suite]) == 0
-    assert main(["import", "debates", "out", "-o", "again/mine.suite.toml"]) == 0
+    debates = ["--format", "debates"]
+    assert main(["import", "out", *debates, "-o", "again/mine.suite.toml"]) == 0
     again = [Path("again", file.name) for file in sorted(Path("mine").iterdir())]
     assert len(again) == 2
     assert [file.read_bytes() for file in again] == [
         Path("mine", file.name).read_bytes() for file in again
     ]
-    assert main(["import", "judgebench", "out", "-o", "log.jsonl"]) == 0
+    assert main(["import", "out", "-o", "log.jsonl"]) == 0
     assert main(["report", "log.jsonl", "--export", "judgebench=twice", *suite]) == 0
     assert texts(Path("twice")) == texts(Path("out"))
     return texts(Path("out"))
@@ -100,7 +101,7 @@ def test_debates_of_the_paper_are_imported_measured_exported_and_read_back(
     topics = ("gun-control", "gambling-ban", "private-jets")
     ids = [f"{topic}-{which}" for topic in topics for which in ("original", "flipped")]
     write(papers / "debate_ids.json", ids)
-    assert main(["import", "debates", "data", "-o", "mine"]) == 0
+    assert main(["import", "data", "-o", "mine"]) == 0
     assert "1 suite or preset, 0 errors" in capsys.readouterr().out
     built_in, own = load_suite(builtin_suites()["debate"]), load_suite(Path("mine/mine.suite.toml"))
     for name in ("templates", "replicates", "temperature", "max_tokens", "weights"):
@@ -131,7 +132,7 @@ def test_debates_of_the_paper_are_imported_measured_exported_and_read_back(
 @pytest.mark.long
 @pytest.mark.usefixtures("papers")
 def test_fifty_debates_are_recorded_and_say_when_not_when_they_were_written() -> None:
-    assert main(["import", "debates", "data", "-o", "mine"]) == 0
+    assert main(["import", "data", "-o", "mine"]) == 0
     path = "mine/mine.suite.toml"
     measure("embedded:clean", path, mode="record", cassettes="tapes")
     sheet = measure("embedded:clean", path, cassettes="tapes")
@@ -150,7 +151,7 @@ def test_what_is_not_complete_is_left_out_and_listed_debates_count(
     write(path, {**debate, "status": "generating"})
     ids = ["gun-control-original", "gambling-ban-flipped", "gambling-ban-original"]
     write(papers / "debate_ids.json", {"debate_ids": ids})
-    assert main(["import", "debates", str(papers), "-o", "few.suite.toml"]) == 0
+    assert main(["import", str(papers), "-o", "few.suite.toml"]) == 0
     shown = capsys.readouterr().out
     assert "1 debates are not complete and are left out, the first is" in shown
     lines = Path("few.debates.jsonl").read_text(encoding="utf-8").splitlines()
@@ -159,15 +160,15 @@ def test_what_is_not_complete_is_left_out_and_listed_debates_count(
     for speech in debate["speeches"]:
         speech["side"] = speech["side"].lower()
     write(path, debate)
-    assert main(["import", "debates", str(path), "-o", "one.suite.toml"]) == 0
+    assert main(["import", str(path), "-o", "one.suite.toml"]) == 0
     write(path, {**debate, "speeches": debate["speeches"][1:]})
-    assert main(["import", "debates", str(path), "-o", "one.suite.toml"]) == 3
+    assert main(["import", str(path), "-o", "one.suite.toml"]) == 3
     assert "a debate has six speeches" in capsys.readouterr().err
     write(path, {**debate, "status": "failed"})
-    assert main(["import", "debates", str(path), "-o", "one.suite.toml"]) == 3
+    assert main(["import", str(path), "-o", "one.suite.toml"]) == 3
     assert "there are no complete debates" in capsys.readouterr().err
     write(papers / "debate_ids.json", ["gun-control-orignal"])
-    assert main(["import", "debates", str(papers), "-o", "few.suite.toml"]) == 2
+    assert main(["import", str(papers), "-o", "few.suite.toml"]) == 2
     assert "did you mean 'gun-control-original'?" in capsys.readouterr().err
 
 

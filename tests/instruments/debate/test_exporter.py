@@ -156,7 +156,7 @@ def test_the_command_writes_the_files_and_reads_them_back(
     )
     assert main(["report", "log.jsonl", "--export", "judgebench=out"]) == 0
     assert "13 files written: out" in capsys.readouterr().out
-    assert main(["import", "judgebench", "out", "-o", "again.jsonl"]) == 0
+    assert main(["import", "out", "-o", "again.jsonl"]) == 0
     assert (
         "7 judgments of gpt: big/one on judgebench; 3 state no verdict" in capsys.readouterr().out
     )

@@ -151,7 +151,7 @@ def test_the_command_writes_a_log_that_is_ranked(
     foreign: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = foreign / "log.jsonl"
-    assert main(["import", "judgebench", str(foreign), "-o", str(log)]) == 0
+    assert main(["import", str(foreign), "-o", str(log)]) == 0
     assert main(["report", "--ranking", str(log)]) == 0
     shown = capsys.readouterr().out
     assert "4 judgments of model-x on judgebench; 0 state no verdict" in shown

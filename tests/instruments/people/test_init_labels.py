@@ -177,7 +177,7 @@ def test_zero_and_one_are_labels_of_a_log_its_report_and_its_suite(tmp_path: Pat
     (tmp_path / "binary.csv").write_text(BINARY)
     mapped = [f"--map={field}" for field in ("verdict=said", "label=gold", "field.q=question")]
     mapped += ["--map=field.answer=answer"]
-    given = ("import", "table", "binary.csv", *mapped, "-o", "log.jsonl")
+    given = ("import", "binary.csv", *mapped, "-o", "log.jsonl")
     done = judgesense(*given, cwd=tmp_path, merged=True)
     assert "verdicts of suite binary are read as labels: 0 (no), 1 (yes);" in done.stdout
     # By hand: 4 of 4 agree, 2 of 2 of each label are found; there is no step within which to agree.

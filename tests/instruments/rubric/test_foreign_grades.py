@@ -36,7 +36,7 @@ def imported(text: str, *arguments: str) -> tuple[int, str]:
     printed = io.StringIO()
     with redirect_stdout(printed), redirect_stderr(printed):
         try:
-            code = main(["import", "table", "t.csv", "-o", "log.jsonl", "--judge", "j", *arguments])
+            code = main(["import", "t.csv", "-o", "log.jsonl", "--judge", "j", *arguments])
         except SystemExit as ended:
             code = int(ended.code or 0)
     return code, printed.getvalue()

@@ -27,7 +27,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def imported(*mapped: str) -> int:
     options = [part for one in (*MAPPED, *mapped) for part in ("--map", one)]
-    return main(["import", "table", "sweep.csv", "-o", "log.jsonl", "--judge", "j", *options])
+    return main(["import", "sweep.csv", "-o", "log.jsonl", "--judge", "j", *options])
 
 
 def test_a_table_of_temperatures_is_a_sweep(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,6 +48,8 @@ def test_a_table_of_temperatures_is_a_sweep(capsys: pytest.CaptureFixture[str]) 
 def test_without_its_temperatures_the_table_repeats_trials_and_says_what_to_name(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    text = Path("sweep.csv").read_text(encoding="utf-8")
+    Path("sweep.csv").write_text(text.replace("temp", "warmth", 1), encoding="utf-8")
     assert imported() == 3
     assert "--map temperature=COLUMN" in " ".join(capsys.readouterr().err.split())
 

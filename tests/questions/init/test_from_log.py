@@ -38,7 +38,7 @@ def test_four_commands_from_a_log_of_inspect_to_a_gate(tmp_path: Path) -> None:
     log = tmp_path / "hours.eval"
     shutil.copy(DATA / log.name, log)
     more = ("--cluster", "place", "--label", "human")
-    one = judgesense("import", "inspect", "hours.eval", "-o", "hours.jsonl", *more, cwd=tmp_path)
+    one = judgesense("import", "hours.eval", "-o", "hours.jsonl", *more, cwd=tmp_path)
     assert one.returncode == 0, one.stderr
     two = judgesense("init", "--from-log", "hours.jsonl", cwd=tmp_path)
     assert two.returncode == 0, two.stderr
@@ -281,7 +281,7 @@ def imported(folder: Path, rows: Sequence[Mapping[str, str]], *more: str) -> str
     fields = {"item": "pair", "verdict": "pick", "label": "gold", "field.task": "ask"}
     fields |= {"field.a": "left", "field.b": "right"}
     mapped = [word for name, of in fields.items() for word in ("--map", f"{name}={of}")]
-    given = ["import", "table", str(folder / "s.json"), "-o", str(folder / "log.jsonl")]
+    given = ["import", str(folder / "s.json"), "-o", str(folder / "log.jsonl")]
     return "\n".join(
         import_.run(build_parser().parse_args([*given, "--judge", "j", *mapped, *more]))
     )
@@ -386,7 +386,7 @@ def test_an_inspect_log_with_texts_is_read_as_a_table_is(tmp_path: Path) -> None
     ]
     log = {"eval": {"task": "s", "scorers": [{"name": "pairs"}]}, "samples": samples}
     (tmp_path / "i.json").write_text(json.dumps(log), encoding="utf-8")
-    given = ["import", "inspect", str(tmp_path / "i.json"), "-o", str(tmp_path / "log.jsonl")]
+    given = ["import", str(tmp_path / "i.json"), "-o", str(tmp_path / "log.jsonl")]
     given += ["--order", "shown", "--label", "gold", *(word.format("slot") for word in SAID)]
     given += ["--map", "field.task=ask", "--map", "field.a=left", "--map", "field.b=right"]
     # Each sample is an item, in one order, unless the pair is named.
@@ -491,7 +491,7 @@ def test_what_is_printed_to_try_pairs_without_a_prompt_gives_verdicts(tmp_path: 
     fields = ["field.question=question", "field.a=one", "field.b=two"]
     mapped = [word for one in fields for word in ("--map", one)]
     named = ("--names", "verdict=slot")
-    judgesense("import", "table", "log.csv", "-o", "l.jsonl", *mapped, *named, cwd=tmp_path)
+    judgesense("import", "log.csv", "-o", "l.jsonl", *mapped, *named, cwd=tmp_path)
     (tmp_path / "own.txt").write_text(
         "{{task}}\n<response_a>\n{{a}}\n</response_a>\n<response_b>\n{{b}}\n</response_b>\n"
         "Which of the two is better? Answer with one of: A, B."

@@ -1,0 +1,210 @@
+"""What the columns of a table hold, whatever they are called: kinds of cells, and how they repeat.
+
+The fields of objects in a column are columns of their own, ``a.b``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias
+
+from pytest_judgesense.files.rows import field_of, name_words
+from pytest_judgesense.files.tables import RowTable
+from pytest_judgesense.suites.answer_kinds import (
+    InferredAnswers,
+    different_words,
+    inferred_answers,
+    is_whole,
+)
+from pytest_judgesense.trial import as_whole
+
+ColumnKind: TypeAlias = Literal[
+    "nothing", "lists", "objects", "texts", "true or false", "numbers", "words", "names"
+]
+
+# Answers are short, and few; more different ones are names of something.
+_LONGEST_ANSWER: Final = 40
+_MOST_ANSWERS: Final = 16
+# A text has more words in the mean, or one of them is long.
+_WORDS_OF_TEXT: Final = 4
+_LONGEST_NAME: Final = 80
+# Objects with more fields, or deeper ones, are no columns.
+_MOST_FIELDS: Final = 40
+_DEEPEST: Final = 4
+_EXAMPLES: Final = 3
+# Fields that are called so are what the object is called.
+_GENERIC: Final = frozenset("value label text name result answer choice".split())
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What a column holds.
+
+    Attributes:
+        name: as ``--map`` takes it.
+        cells: of every row; ``None`` where it has none, or an empty one.
+    """
+
+    name: str
+    cells: tuple[Any, ...]
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of its name."""
+        return tuple(name_words(self.name))
+
+    @cached_property
+    def own_words(self) -> tuple[str, ...]:
+        """The words of the last field of ``a.b``; of a field ``value`` or ``label`` those of a."""
+        *above, last = self.name.split(".")
+        words = name_words(last)
+        if above and {*words} <= _GENERIC:
+            words += name_words(above[-1])
+        return tuple(words)
+
+    @cached_property
+    def texts(self) -> tuple[str | None, ...]:
+        """Its cells as words of a file; ``None`` where nothing stands."""
+        return tuple(map(_as_text, self.cells))
+
+    @cached_property
+    def stated(self) -> tuple[str, ...]:
+        """The cells that are not empty, as words."""
+        return tuple(text for text in self.texts if text is not None)
+
+    @cached_property
+    def different(self) -> tuple[str, ...]:
+        """The words that differ in more than case and zeros, as the first is written."""
+        return tuple(different_words(self.stated))
+
+    @property
+    def missing(self) -> int:
+        """How many rows say nothing."""
+        return len(self.cells) - len(self.stated)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether each row has a cell, and no two the same."""
+        return len(set(self.stated)) == len(self.cells)
+
+    @cached_property
+    def kind(self) -> ColumnKind:
+        """What its cells are."""
+        present = [cell for cell in self.cells if cell is not None]
+        if not self.stated:
+            return "nothing"
+        if any(isinstance(cell, list) for cell in present):
+            return "lists"
+        if any(isinstance(cell, Mapping) for cell in present):
+            return "objects"
+        if {text.casefold() for text in self.stated} <= {"true", "false"}:
+            return "true or false"
+        if all(map(_is_number, self.stated)):
+            return "numbers"
+        lengths = [len(text) for text in self.stated]
+        words = sum(len(text.split(maxsplit=_LONGEST_ANSWER)) for text in self.stated)
+        varies = 2 * len(self.different) > len(self.stated)
+        fewest = _WORDS_OF_TEXT - (_WORDS_OF_TEXT / 3 if varies else 0)
+        is_text = words >= fewest * len(self.stated) or max(lengths) > _LONGEST_NAME
+        if is_text or any("\n" in text for text in self.stated):
+            return "texts"
+        few = len(self.different) <= _MOST_ANSWERS and max(lengths) <= _LONGEST_ANSWER
+        return "words" if few else "names"
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether its cells may be verdicts or labels: few short words, or numbers."""
+        return self.kind in ("true or false", "numbers", "words")
+
+    @cached_property
+    def answers(self) -> InferredAnswers:
+        """The kind of answers that its words are."""
+        return inferred_answers(self.stated)
+
+    @property
+    def are_whole_numbers(self) -> bool:
+        """Whether it holds whole numbers alone."""
+        return self.kind == "numbers" and is_whole(self.different)
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """The first different cells."""
+        return tuple(dict.fromkeys(self.stated))[:_EXAMPLES]
+
+    @property
+    def holds(self) -> str:
+        """What it holds, in a few words."""
+        count = len(self.different)
+        if self.kind in ("nothing", "lists", "objects", "true or false"):
+            return self.kind
+        if self.kind == "numbers":
+            numbers = sorted(self.different, key=float)
+            if count <= 2:
+                return " and ".join(numbers)
+            return f"numbers {numbers[0]} to {numbers[-1]}"
+        if self.kind == "texts":
+            return "text"
+        if self.kind == "names" and self.is_unique:
+            return "all different"
+        return f"{count} {self.kind if count > 1 else self.kind.removesuffix('s')}"
+
+
+def columns_of(table: RowTable) -> dict[str, ColumnFacts]:
+    """The columns of a table, and those of the fields of objects in them, by name."""
+    columns: dict[str, ColumnFacts] = {}
+    for name in table.columns:
+        for leaf in _leaves(name, [row.value.get(name) for row in table]):
+            cells = tuple(_cell(field_of(row.value, leaf)) for row in table)
+            columns[leaf] = ColumnFacts(leaf, cells)
+    return columns
+
+
+def _leaves(name: str, values: Sequence[Any], depth: int = 0) -> Iterator[str]:
+    """The names of a column's fields that are no objects; the column itself if it holds none."""
+    objects = [value for value in values if isinstance(value, Mapping)]
+    others = [value for value in values if not _is_empty(value)]
+    fields = dict.fromkeys(str(field) for value in objects for field in value)
+    if not objects or len(objects) < len(others) or depth >= _DEEPEST or len(fields) > _MOST_FIELDS:
+        yield name
+        return
+    for field in fields:
+        inner = [value.get(field) for value in objects]
+        yield from _leaves(f"{name}.{field}", inner, depth + 1)
+
+
+def _is_empty(value: Any) -> bool:
+    return (
+        value is None
+        or value is ...
+        or (isinstance(value, float) and math.isnan(value))
+        or (isinstance(value, str) and (not value.strip() or value.strip().casefold() == "nan"))
+    )
+
+
+def _cell(value: Any) -> Any:
+    return None if _is_empty(value) else value
+
+
+def _as_text(cell: Any) -> str | None:
+    if cell is None:
+        return None
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    text = str(cell).strip()
+    return as_whole(text) if isinstance(cell, float) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def same_words(columns: Iterable[ColumnFacts]) -> bool:
+    """Whether all say the same words, in any case."""
+    words = [{word.casefold() for word in column.different} for column in columns]
+    return all(said == words[0] for said in words)

@@ -1,0 +1,289 @@
+"""The preview of an import: what the files are taken for, within a screen, and the one command."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+from typing import Any, Final
+
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed, printable
+from pytest_judgesense.files.foreign_results import Imported
+from pytest_judgesense.files.proposals import OpenQuestion, Setting, ShownSetting
+from pytest_judgesense.questions.import_.chosen_options import option_words, settings_of
+from pytest_judgesense.questions.import_.column_facts import ColumnFacts
+from pytest_judgesense.questions.import_.look import Look, columns_used
+from pytest_judgesense.questions.question import QuestionAnswer
+from pytest_judgesense.text.layout import columns as width_of_screen
+from pytest_judgesense.trial import Design, Judgment
+
+_MOST_COLUMNS: Final = 10
+_NAME: Final = 22
+_HOLDS: Final = 20
+_EXAMPLES: Final = 26
+_EXAMPLE: Final = 12
+_MOST_FIELDS: Final = 8
+_CELL: Final = 40
+
+
+@dataclass(frozen=True)
+class Preview(QuestionAnswer):
+    """What files are taken for.
+
+    Attributes:
+        look: at them.
+        output: what they are to become, if the user says it.
+    """
+
+    look: Look
+    output: Path | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nothing is left to ask."""
+        return self.look.is_known
+
+    def lines(self) -> Iterator[str]:
+        """The columns and what each is taken for, what is not known, counts, and the command."""
+        look = self.look
+        yield _title(look)
+        yield from _column_lines(look)
+        yield from _other_settings(look)
+        yield from (f"note: {note}" for note in look.notes)
+        for question in look.questions:
+            yield from _question_lines(question)
+        if look.no_judge:
+            yield from _gold_lines(look)
+            return
+        yield from _counts(look)
+        if not look.questions and look.problem is None:
+            yield ""
+            yield from look.command(self.output or look.proposed_output).split("\n")
+        elif look.questions:
+            yield from self._commands(look.questions)
+
+    def _commands(self, questions: Sequence[OpenQuestion]) -> Iterator[str]:
+        """The command with each reading of the first question."""
+        output = self.output or self.look.proposed_output
+        yield ""
+        yield "one of these:" if len(questions) == 1 else "one of these, and what else is asked:"
+        for reading in questions[0].readings:
+            yield from self.look.command(output, reading.settings).split("\n")
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """What is taken for what, and what is asked."""
+        look = self.look
+        return {
+            "form": look.form,
+            "rows": 0 if look.table is None else len(look.table),
+            "settings": [
+                {"option": shown.setting.field, "value": shown.setting.value, "why": shown.why}
+                for shown in (*look.implied, *look.shown)
+            ],
+            "questions": [
+                {
+                    "asks": question.asks,
+                    "readings": [
+                        {"options": option_words(reading.settings), "meaning": reading.meaning}
+                        for reading in question.readings
+                    ],
+                }
+                for question in look.questions
+            ],
+            "no_judge": look.no_judge,
+            "notes": list(look.notes),
+            "command": look.command(self.output or look.proposed_output) if self.is_known else "",
+        }
+
+
+def question_error(look: Look) -> JudgesenseError:
+    """The error that asks what is not known of the files."""
+    if look.no_judge:
+        return UsageError(
+            f"nothing in {look.given.path} is a judge's",
+            found=look.no_judge,
+            expected="a column of verdicts, or of replies that state one",
+            remedy="name it: --map verdict=COLUMN; if only the replies are there, their column and "
+            "the possible verdicts: --map reply=COLUMN --labels A,B,tie; or have a judge asked: "
+            f"{_items_command(look)}",
+        )
+    if look.objection is not None:
+        return look.objection
+    question = look.questions[0]
+    return UsageError(
+        "; ".join(asked.asks for asked in look.questions),
+        found=f"{question.example.where}: {_row_words(question.example.value)}",
+        expected="; ".join(
+            " or ".join(reading.meaning for reading in asked.readings) for asked in look.questions
+        ),
+        remedy="; and ".join(
+            ", or ".join(" ".join(map(quote, option_words(r.settings))) for r in asked.readings)
+            for asked in look.questions
+        ),
+    )
+
+
+def _title(look: Look) -> str:
+    path = listed(map(str, (look.given.path, *look.given.more)))
+    if look.table is None:
+        return f"{path}: {look.title}"
+    name = f" (--format {look.form})" if look.form else ""
+    return f"{path}: {look.title}{name}, {_number(len(look.table), 'row')} of {look.table.how}"
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def _column_lines(look: Look) -> Iterator[str]:
+    """A line a column that is used: what it holds, examples, what it is taken for and why."""
+    if look.table is None:
+        return
+    used = columns_used(look)
+    shown = [facts for name, facts in look.columns.items() if name in used]
+    rest = [facts for name, facts in look.columns.items() if name not in used]
+    room = max(_MOST_COLUMNS - len(shown), 0)
+    beside, hidden = rest[:room], rest[room:]
+    yield from _aligned(look, [*shown[: 2 * _MOST_COLUMNS], *beside])
+    if hidden:
+        yield f"  and {len(hidden)} more columns that are not used"
+
+
+def _aligned(look: Look, columns: Sequence[ColumnFacts]) -> Iterator[str]:
+    name_width = min(max((len(facts.name) for facts in columns), default=0), _NAME)
+    holds_width = min(max((len(facts.holds) for facts in columns), default=0), _HOLDS)
+    for facts in columns:
+        cells = (
+            f"{_cut(facts.name, _NAME):<{name_width}}",
+            f"{_cut(facts.holds, _HOLDS):<{holds_width}}",
+            f"{_cut(_examples(facts), _EXAMPLES):<{_EXAMPLES}}",
+            _role(look, facts.name),
+        )
+        yield _cut("  " + "  ".join(cells).rstrip(), width_of_screen())
+
+
+def _cut(text: str, width: int) -> str:
+    plain = printable(text)
+    return plain if len(plain) <= width else f"{plain[: width - 3]}..."
+
+
+def _examples(facts: ColumnFacts) -> str:
+    if facts.kind == "texts":
+        return _cut(facts.examples[0], _EXAMPLES)
+    return ", ".join(_cut(example, _EXAMPLE) for example in facts.examples)
+
+
+def _role(look: Look, column: str) -> str:
+    """What a column is taken for, and why."""
+    said = [*look.implied, *look.shown]
+    shown = {setting.setting for setting in said}
+    of_user = [setting for setting in settings_of(look.given) if setting not in shown]
+    said += [ShownSetting(setting, "as you say") for setting in of_user]
+    roles = ((_role_of(setting, column), why) for setting, why in said)
+    return "; ".join(f"{role}: {why}" for role, why in roles if role) or "-"
+
+
+def _role_of(setting: Setting, column: str) -> str:
+    """What a setting takes a column for; empty if it is about another."""
+    if setting.field not in ("map", "grades", "people") or not isinstance(setting.value, tuple):
+        return ""
+    name, columns = map(str, setting.value)
+    if column != columns and column not in columns.replace("+", ",").split(","):
+        return ""
+    return {"map": name, "grades": f"grade of {name}", "people": f"people on {name}"}[setting.field]
+
+
+def _other_settings(look: Look) -> Iterator[str]:
+    """The settings that take no column, with what shows them."""
+    others = [s for s in (*look.implied, *look.shown) if not _takes_column(s)]
+    for shown in others:
+        words = " ".join(map(quote, option_words([shown.setting])))
+        yield _cut(f"  {words}: {shown.why}", width_of_screen())
+
+
+def _takes_column(shown: ShownSetting) -> bool:
+    return shown.setting.field in ("map", "grades", "people")
+
+
+# --- what is not known ----------------------------------------------------------------------------
+
+
+def _question_lines(question: OpenQuestion) -> Iterator[str]:
+    yield f"not known: {question.asks}"
+    yield _cut(
+        f"  {question.example.where}: {_row_words(question.example.value)}", width_of_screen()
+    )
+    for reading in question.readings:
+        words = " ".join(map(quote, option_words(reading.settings)))
+        yield f"  {words}  {reading.meaning}"
+
+
+def _row_words(row: Mapping[str, Any]) -> str:
+    cells = [
+        f"{name} {_cut(_cell_words(cell), _CELL)}" for name, cell in [*row.items()][:_MOST_FIELDS]
+    ]
+    return ", ".join(cells) + (", ..." if len(row) > _MOST_FIELDS else "")
+
+
+def _cell_words(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    return json.dumps(cell, ensure_ascii=False, default=str)
+
+
+def _gold_lines(look: Look) -> Iterator[str]:
+    yield f"no judge: {look.no_judge}"
+    yield ""
+    yield "have a judge asked about these items:"
+    yield _items_command(look)
+
+
+def _items_command(look: Look) -> str:
+    path = quote(str(look.given.path))
+    return f"judgesense init --callable MODULE:FUNCTION --items {path}"
+
+
+# --- counts ---------------------------------------------------------------------------------------
+
+
+def _counts(look: Look) -> Iterator[str]:
+    read = look.read
+    if read is None:
+        return
+    yield ""
+    if not isinstance(read, Imported):
+        yield f"a suite: {listed(map(str, read.files(look.proposed_output)))}"
+        return
+    yield counted([*read.judgments])
+
+
+def counted(judged: Sequence[tuple[Judgment, Design]]) -> str:
+    """Counts of judgments: items, orders, replicates, judges, labels, and what is missing."""
+    judgments = [judgment for judgment, _ in judged]
+    trials = [judgment.trial for judgment in judgments]
+    orders = Counter(trial.order for trial in trials)
+    parts = [
+        _number(len(judgments), "judgment"),
+        _number(len({(trial.suite, trial.item) for trial in trials}), "item"),
+    ]
+    if len(orders) > 1:
+        parts.append(f"orders ab {orders['ab']} and ba {orders['ba']}")
+    for name, values in (
+        ("replicate", {trial.replicate for trial in trials}),
+        ("wording", {trial.template for trial in trials}),
+        ("judge", {judgment.judge for judgment in judgments}),
+        ("suite", {trial.suite for trial in trials}),
+    ):
+        if len(values) > 1:
+            parts.append(_number(len(values), name))
+    labelled = {(t.suite, t.item) for t in trials if t.label is not None or t.people}
+    parts.append(f"labels of {_number(len(labelled), 'item')}" if labelled else "no labels")
+    missing = sum(judgment.verdict is None for judgment in judgments)
+    parts.append(f"{missing} without a verdict")
+    return ", ".join(parts)
+
+
+def _number(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"

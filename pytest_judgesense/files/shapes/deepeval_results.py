@@ -22,6 +22,11 @@ _PLACE: Final = "metric"
 _MODEL: Final = "evaluation_model"
 _ITEM: Final = "test_case"
 _TEXTS: Final = ("input", "actual_output", "expected_output", "turns")
+_FIELDS: Final = {
+    "field.task": "input",
+    "field.output": "actual_output",
+    "field.reference": "expected_output",
+}
 _PASS: Final = {"true": "pass", "false": "fail"}
 
 
@@ -42,9 +47,7 @@ def _proposal(table: RowTable) -> Proposal:
                 for field, name in more.items()
                 if of_metric(name)
             ),
-            *columns(
-                table, {"field.task": "input", "field.output": "actual_output"}, "what was judged"
-            ),
+            *columns(table, _FIELDS, "what was judged, or beside it"),
         )
     )
 

@@ -19,6 +19,11 @@ from pytest_judgesense.files.shapes.settings import column, columns
 from pytest_judgesense.files.tables import RowTable
 
 _TEXTS: Final = ("input", "actual_output", "expected_output", "context", "retrieval_context")
+_FIELDS: Final = {
+    "field.task": "input",
+    "field.output": "actual_output",
+    "field.reference": "expected_output",
+}
 _COLUMNS: Final = frozenset(
     (
         *(*_TEXTS, "tools_called", "expected_tools", "token_cost", "completion_time", "name"),
@@ -34,9 +39,7 @@ def _proposal(table: RowTable) -> Proposal:
             column("suite", METRIC, "each metric is measured for itself"),
             column("item", ITEM, "a test case"),
             column("verdict", SCORE, "the score"),
-            *columns(
-                table, {"field.task": "input", "field.output": "actual_output"}, "what was judged"
-            ),
+            *columns(table, _FIELDS, "what was judged, or beside it"),
         ),
         notes=(_NO_JUDGE,),
     )

@@ -23,6 +23,8 @@ _PLACE: Final = "rubric"
 # What the messages become.
 _CONVERSATION: Final = "conversation"
 _ANSWER: Final = "answer_text"
+# What is about the answer, and not about its grades: the prompt is no judge's.
+_OF_THE_ANSWER: Final = ("prompt", "completion", "usage", "score")
 _NOTES: Final = (
     "the file does not say which model graded: --judge names it",
     "of criteria with negative points it is bad to be met",
@@ -69,7 +71,8 @@ def _with_texts(row: Row) -> Row:
         _ANSWER: last_content(row.value.get("completion")),
     }
     read = {name: text for name, text in texts.items() if text is not None}
-    return replace(row, value={**row.value, **read})
+    rest = {name: cell for name, cell in row.value.items() if name not in _OF_THE_ANSWER}
+    return replace(row, value={**rest, **read})
 
 
 HEALTHBENCH: Final = FileShape(

@@ -62,10 +62,12 @@ def _with_people(row: Row) -> Row:
         names = [f"physician {place}" for place in range(1, len(labels) + 1)]
     people = {f"{PEOPLE}{name}": label for name, label in zip(names, labels, strict=True)}
     task = conversation_text(row.value.get("prompt"))
+    # The prompt is no judge's; the labels stand in columns of their own.
+    rest = {n: cell for n, cell in row.value.items() if n not in ("prompt", _LABELS, _PHYSICIANS)}
     return replace(
         row,
         value={
-            **row.value,
+            **rest,
             _ITEM: row.value.get(_ITEM) or name_by_texts(*map(row.value.get, _TEXTS)),
             **people,
             **({} if task is None else {_CONVERSATION: task}),

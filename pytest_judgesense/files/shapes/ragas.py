@@ -27,6 +27,16 @@ _SOURCES: Final = (
 )
 _SAMPLE: Final = ("user_input", "response", "retrieved_contexts", "reference")
 _OLD_SAMPLE: Final = ("question", "answer", "contexts", "ground_truth")
+_NEW_FIELDS: Final = {
+    "field.task": "user_input",
+    "field.output": "response",
+    "field.reference": "reference",
+}
+_OLD_FIELDS: Final = {
+    "field.task": "question",
+    "field.output": "answer",
+    "field.reference": "ground_truth",
+}
 # All columns of samples, in any version.
 _COLUMNS: Final = frozenset(
     (
@@ -67,10 +77,8 @@ def _proposal(table: RowTable) -> Proposal:
             column("verdict", SCORE, "the score"),
             *columns(
                 table,
-                {"field.task": "user_input", "field.output": "response"}
-                if table.has("user_input")
-                else {"field.task": "question", "field.output": "answer"},
-                "what was judged",
+                {**(_NEW_FIELDS if table.has("user_input") else _OLD_FIELDS)},
+                "what was judged, or beside it",
             ),
         ),
         notes=(_NO_JUDGE,),

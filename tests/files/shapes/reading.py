@@ -13,11 +13,9 @@ from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import FileShape, Proposal
 from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.files.tables import read_rows
-from pytest_judgesense.instruments.paraphrase.foreign_table import imported_table
-from pytest_judgesense.replies.stated_answers import stated_answers
+from pytest_judgesense.questions.import_.look import Look
+from pytest_judgesense.questions.import_.question import ImportQuestion
 from pytest_judgesense.trial import Judgment
-
-_PAIRS = ("map", "value", "names", "lists")
 
 
 def written(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
@@ -39,38 +37,24 @@ def proposed(*paths: Path) -> Proposal:
     return shape.proposes(shape.rows(table))
 
 
+def looked_at(*paths: Path) -> Look:
+    """What ``judgesense import`` takes files for, of which nothing is said."""
+    path, *more = paths
+    return ImportQuestion(ImportOptions(path, more=tuple(more))).preview().look
+
+
 def imported(*paths: Path) -> Imported:
-    """The judgments of files, by the settings that their only shape proposes and nothing else."""
-    table = read_rows(*paths)
+    """The judgments of files as ``judgesense import`` reads them by their only shape."""
     (shape,) = shapes_of(*paths)
-    rows = shape.rows(table)
-    # The rows of the shape, which the importer reads as any others.
-    path = written(paths[0].with_name(f"{paths[0].stem}.rows.jsonl"), (row.value for row in rows))
-    given: dict[str, Any] = {name: [] for name in _PAIRS}
-    for shown in shape.proposes(rows).taken:
-        field, value = shown.setting
-        if field in _PAIRS:
-            given[field].append(value)
-        else:
-            given[field] = value
-    _add_stated_answers(given, [row.value for row in rows])
-    options = ImportOptions(
-        path, **{name: tuple(of) if isinstance(of, list) else of for name, of in given.items()}
-    )
-    read = imported_table(options)
-    if read.objections:
-        raise read.objections[0]
-    return read
-
-
-def _add_stated_answers(given: dict[str, Any], rows: list[Mapping[str, Any]]) -> None:
-    """Where replies alone are there, what they state."""
-    mapped = dict(given["map"])
-    if "verdict" in mapped or "reply" not in mapped:
-        return
-    answers = stated_answers(row[mapped["reply"]] for row in rows)
-    given["labels"] = answers.labels
-    given["value"] += answers.renamed
+    look = looked_at(*paths)
+    if look.problem is not None:
+        raise look.problem
+    assert look.form == shape.name
+    assert not look.questions
+    assert isinstance(look.read, Imported)
+    if look.read.objections:
+        raise look.read.objections[0]
+    return look.read
 
 
 def judged(*paths: Path) -> list[Judgment]:

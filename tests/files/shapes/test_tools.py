@@ -66,7 +66,11 @@ def test_every_metric_of_ragas_is_a_suite_and_a_missing_score_states_nothing(
     }
     assert any("bleu_score" in note and "no judge" in note for note in table_notes(path))
     assert judgments[0].detail is not None
-    assert judgments[0].detail["source"]["fields"] == {"task": "Question 0?", "output": "Answer 0."}
+    assert judgments[0].detail["source"]["fields"] == {
+        "task": "Question 0?",
+        "output": "Answer 0.",
+        "reference": "The reference.",
+    }
     # An item is known by its texts: in another file, in another order, it has the same name.
     again = written(tmp_path / "again.jsonl", rows[::-1])
     assert {j.trial.item for j in judged(again)} == {j.trial.item for j in judgments}

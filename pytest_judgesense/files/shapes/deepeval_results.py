@@ -20,6 +20,7 @@ from pytest_judgesense.files.tables import RowTable
 _METRICS: Final = "metrics_data"
 _PLACE: Final = "metric"
 _MODEL: Final = "evaluation_model"
+_BY_ALIAS: Final = "evaluationModel"
 _ITEM: Final = "test_case"
 _TEXTS: Final = ("input", "actual_output", "expected_output", "turns")
 _FIELDS: Final = {
@@ -32,7 +33,7 @@ _PASS: Final = {"true": "pass", "false": "fail"}
 
 def _proposal(table: RowTable) -> Proposal:
     def of_metric(name: str) -> bool:
-        return table.has(f"{_METRICS}.0.{name}")
+        return any(data.get(name) is not None for row in table for data in _metrics(row))
 
     more = {"judge": _MODEL, "score": "score", "reply": "reason", "failed": "error"}
     return Proposal(
@@ -77,8 +78,15 @@ def _rows(table: RowTable) -> RowTable:
 
 
 def _metrics(row: Row) -> list[Mapping[str, Any]]:
+    """The metrics of a test case, with the model under one name."""
     metrics = row.value.get(_METRICS)
-    return [data for data in metrics or () if isinstance(data, Mapping)]
+    whole = metrics if isinstance(metrics, list) else []
+    listed = [data for data in whole if isinstance(data, Mapping)]
+    models = [data.get(_MODEL) or data.get(_BY_ALIAS) for data in listed]
+    return [
+        {**data, _MODEL: model} if model else {**data}
+        for data, model in zip(listed, models, strict=True)
+    ]
 
 
 def _named(row: Row, names: Counter[str]) -> str:

@@ -172,6 +172,17 @@ def test_test_results_of_deepeval_pass_or_fail_by_metric_and_model(tmp_path: Pat
     assert {judgment.trial.suite for judgment in judgments} == {"Faithfulness"}
 
 
+def test_metrics_without_a_model_are_of_a_judge_that_the_file_names(tmp_path: Path) -> None:
+    def results(**model: str | None) -> list[dict[str, Any]]:
+        data = {k: v for k, v in metric("Bias", success=True).items() if k != "evaluation_model"}
+        return [{"name": "case", "success": True, "metrics_data": [{**data, **model}]}]
+
+    unnamed = judged(written(tmp_path / "unnamed.jsonl", results(evaluation_model=None)))
+    assert [(judgment.judge, judgment.verdict) for judgment in unnamed] == [("unnamed", "pass")]
+    by_alias = judged(written(tmp_path / "alias.jsonl", results(evaluationModel="gpt-4.1")))
+    assert [judgment.judge for judgment in by_alias] == ["gpt-4.1"]
+
+
 # --- Langfuse -------------------------------------------------------------------------------------
 
 

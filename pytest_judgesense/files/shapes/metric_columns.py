@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from pytest_judgesense.errors import listed
 from pytest_judgesense.files.rows import Row, name_words
 from pytest_judgesense.files.shapes.item_names import name_by_texts
 from pytest_judgesense.files.shapes.repeated import numbered, with_rows
@@ -28,6 +29,8 @@ _KEPT_ASIDE: Final = frozenset(
 _IDS: Final = ("id", "sample_id", "question_id", "test_case_id")
 # A question, and what was answered.
 _FEWEST_TEXTS: Final = 2
+# Fields of a judgment that are of a row, whatever the metric.
+_SHARED: Final = ("judge", "cluster", "template", "replicate", "file")
 _TRUTHS: Final = ("true", "false")
 
 
@@ -47,8 +50,13 @@ def metric_columns(table: RowTable, others: Collection[str]) -> list[str]:
 
 def _are(table: RowTable, name: str) -> bool:
     """Whether the cells of a column are numbers, or true and false, and some are there."""
-    cells = [cell for row in table if (cell := row.value.get(name)) not in (None, "")]
+    cells = [cell for row in table if not _is_empty(cell := row.value.get(name))]
     return bool(name and cells) and all(map(_is_grade, cells))
+
+
+def _is_empty(cell: Any) -> bool:
+    """Whether a cell states nothing: so does nan, where a judge failed."""
+    return cell is None or str(cell).strip().casefold() in ("", "nan")
 
 
 def _is_grade(cell: Any) -> bool:
@@ -63,17 +71,23 @@ def _is_grade(cell: Any) -> bool:
 def long_metrics(table: RowTable, metrics: Sequence[str], texts: Sequence[str]) -> RowTable:
     """A row for each metric, in the columns `METRIC`, `SCORE` and `ITEM`.
 
+    Beside them stand the texts, the ids and whatever is called as a field of a judgment that all
+    metrics share: a column of labels, say, is not about each of them.
+
     Args:
         table: as it was read.
         metrics: the columns of metrics.
         texts: the columns that tell what was judged, where no id does, the surest first.
     """
+    kept = [name for name in table.columns if name in {*texts, *_IDS, *_SHARED}]
     rows = [
         long_row
         for row, item in zip(table, _item_names(table, texts), strict=True)
-        for long_row in _of_row(row, metrics, item)
+        for long_row in _of_row(row, metrics, kept, item)
     ]
-    return numbered(with_rows(table, rows), (ITEM, METRIC))
+    left = [name for name in table.columns if name and name not in {*kept, *metrics}]
+    notes = [f"columns that are about no single metric are left out: {listed(left)}"] * bool(left)
+    return numbered(with_rows(table, rows, *notes), (ITEM, METRIC))
 
 
 def _item_names(table: RowTable, texts: Sequence[str]) -> list[str]:
@@ -90,8 +104,8 @@ def _item_names(table: RowTable, texts: Sequence[str]) -> list[str]:
     return names
 
 
-def _of_row(row: Row, metrics: Sequence[str], item: str) -> Iterator[Row]:
-    rest = {name: cell for name, cell in row.value.items() if name not in metrics}
+def _of_row(row: Row, metrics: Sequence[str], kept: Sequence[str], item: str) -> Iterator[Row]:
+    rest = {name: row.value[name] for name in kept if name in row.value}
     for metric in metrics:
         cells = {ITEM: item, METRIC: metric, SCORE: row.value.get(metric)}
         yield replace(row, where=f"{row.where}, {metric}", value={**rest, **cells})

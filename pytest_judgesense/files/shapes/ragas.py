@@ -92,6 +92,8 @@ def _rows(table: RowTable) -> RowTable:
     if computed:
         note = f"code or embeddings computed {', '.join(computed)}: no judge, and left out"
         table = with_rows(table, table.rows, note)
+    if empty := [name for name in table.columns if _base(name) in _JUDGED and name not in metrics]:
+        table = with_rows(table, table.rows, f"no row has a score of {', '.join(empty)}")
     texts = _SAMPLE if table.has(_SAMPLE[0]) else _OLD_SAMPLE
     return long_metrics(table, judged, texts) if judged else table
 

@@ -315,6 +315,40 @@ def test_answers_to_one_prompt_are_items_of_one_cluster_and_the_same_answer_a_re
     assert {judgment.trial.cluster for judgment in judgments} == {"p1"}
 
 
+def test_rubrics_elsewhere_in_a_row_and_an_item_a_row(tmp_path: Path) -> None:
+    answers = [
+        graded_answer("p1", "Drink water.", [True, False]),
+        graded_answer("p2", "Rest.", [False]),
+    ]
+    inner = [
+        {
+            "id": f"eval-{number}",
+            "user_message": "I have a headache.",
+            "evaluation": {"overall": 0.5, "rubric_scores": answer["rubric_items"]},
+        }
+        for number, answer in enumerate(answers)
+    ]
+    path = tmp_path / "evaluations.json"
+    path.write_text(json.dumps({"total": 2, "evaluations": inner}))
+    judgments = judged(path)
+    assert [(j.trial.item, j.verdict, j.reply) for j in judgments] == [
+        ("eval-0-1", "true", "Because."),
+        ("eval-0-2", "false", "Because."),
+        ("eval-1-1", "false", "Because."),
+    ]
+    flat = [
+        {"prompt_id": answer["prompt_id"], **item}
+        for answer in answers
+        for item in answer["rubric_items"]
+    ]
+    single = judged(written(tmp_path / "flat.jsonl", flat))
+    assert [(j.trial.item, j.trial.cluster, j.verdict) for j in single] == [
+        ("p1-criterion 0", "p1", "true"),
+        ("p1-criterion 1", "p1", "false"),
+        ("p2-criterion 0", "p2", "false"),
+    ]
+
+
 PHYSICIANS = [
     ([True, True], ["d1", "d2"]),
     ([False, True], ["d2", "d3"]),

@@ -98,6 +98,19 @@ def test_ragas_of_old_columns_is_known_by_its_metrics(tmp_path: Path) -> None:
     assert shapes_of(written(tmp_path / "other.jsonl", others)) == []
 
 
+def test_a_metric_without_any_score_and_columns_of_no_metric_are_told(tmp_path: Path) -> None:
+    nan = float("nan")
+    rows = [
+        {"label": "an easy one", "mode": "offline", **row, "latency_s": 2.5}
+        for row in samples(faithfulness=[nan] * 4, context_recall=[nan, 0.5, 1.0, 0.25])
+    ]
+    path = written(tmp_path / "ragas.jsonl", rows)
+    assert by_suite(judged(path)) == {"context_recall": [None, "0.5", "1", "0.25"]}
+    notes = " ".join(table_notes(path))
+    assert "no row has a score of faithfulness" in notes
+    assert "about no single metric are left out: label, mode, " in notes
+
+
 def test_metrics_that_code_computes_hold_no_judge(tmp_path: Path) -> None:
     path = written(tmp_path / "ragas.jsonl", samples(exact_match=[1, 0, 1, 1]))
     assert proposed(path).no_judge == "code computed its metrics"

@@ -1,49 +1,55 @@
-"""Langfuse: an export of scores, one a row, whoever gave them.
+"""Langfuse: scores, one a row or in lists of traces, whoever gave them.
 
 A score is known by its name and by what it is about: a trace, one observation of it, a session or
 a run. ``source`` tells what people annotated from what evaluators and callers of the API gave.
-Exports of its pages write ``traceId``, those to a bucket ``trace_id``.
+Exports of its pages write ``traceId``, those to a bucket ``trace_id``, the newest interface
+``subject``. Traces and observations hold their scores in lists, beside input and output.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from pytest_judgesense.files.foreign_results import json_or_none
 from pytest_judgesense.files.proposals import FileShape, Proposal
-from pytest_judgesense.files.rows import Row
+from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.shapes.raters import Statement, with_people
 from pytest_judgesense.files.shapes.settings import column, columns, words_of
 from pytest_judgesense.files.tables import RowTable
 
 _LANGFUSE: Final = "langfuse/langfuse@62751446149b702b419a9292ddfc2280cdf74b8c"
-_TRACE: Final = ("traceId", "trace_id")
-_TYPE: Final = ("dataType", "data_type")
+_SCORES: Final = "scores"
+_TRACE: Final = ("traceId", "trace_id", "subject.traceId")
 _ABOUT: Final = (
     *_TRACE, "observationId", "observation_id", "sessionId", "session_id", "datasetRunId",
-    "dataset_run_id",
+    "dataset_run_id", "subject.id",
 )  # fmt: skip
+_TYPE: Final = ("dataType", "data_type")
+_TEXT: Final = ("stringValue", "string_value")
 _AUTHORS: Final = ("authorUserName", "author_user_id", "authorUserId")
 _OF_PEOPLE: Final = "ANNOTATION"
 _NUMERIC: Final = "NUMERIC"
 # Types of scores that are texts, and no verdict.
 _TEXTS: Final = ("TEXT", "CORRECTION")
-# What a row becomes.
+# What a row becomes, besides the names of what it is about.
 _SCORE: Final = "score_value"
 _ITEM: Final = "scored"
+_CLUSTER: Final = "trace_of_score"
 _GIVEN_BY: Final = "EVAL is an evaluator of Langfuse, API a caller"
-_NO_TEXTS: Final = (
-    "an export of scores holds no texts: --join TRACES.csv=COLUMN adds those of traces"
-)
+_NO_TEXTS: Final = "an export of scores holds no texts: --join FILE=COLUMN adds those of its traces"
 
 
 def _proposal(table: RowTable) -> Proposal:
     sources = words_of(table, ["source"])
+    texts = columns(table, {"field.task": "input", "field.output": "output"}, "what was scored")
     shown = (
         column("suite", "name", "each score is measured for itself"),
         column("item", _ITEM, "what the score is about"),
-        *columns(table, dict.fromkeys(("cluster",), _trace_column(table)), "a trace"),
+        column("cluster", _CLUSTER, "a trace"),
+        *texts,
     )
     if sources.keys() <= {_OF_PEOPLE}:
         label = column("label", _SCORE, "what a person annotated")
@@ -55,15 +61,8 @@ def _proposal(table: RowTable) -> Proposal:
             column("verdict", _SCORE, "the value; of categories and truths its text"),
             *columns(table, {"reply": "comment"}, "why"),
         ),
-        notes=(_NO_TEXTS,),
+        notes=() if texts else (_NO_TEXTS,),
     )
-
-
-def _trace_column(table: RowTable) -> str:
-    """The column of the trace, where every score is about one."""
-    names = (name for name in _TRACE if table.has(name))
-    name = next(names, _TRACE[0])
-    return name if all(row.value.get(name) for row in table) else ""
 
 
 def _rows(table: RowTable) -> RowTable:
@@ -72,43 +71,81 @@ def _rows(table: RowTable) -> RowTable:
 
 def _statements(table: RowTable) -> Iterator[Statement]:
     for row in table:
-        if str(_cell(row, _TYPE)) in _TEXTS:
-            continue
-        about = [str(cell) for name in _ABOUT if (cell := row.value.get(name))]
-        source = str(row.value.get("source"))
-        score = _score(row)
-        whole = replace(row, value={**row.value, _SCORE: score, _ITEM: "-".join(about)})
-        is_person = source == _OF_PEOPLE
-        rater = str(_cell(row, _AUTHORS) or "annotator") if is_person else source
-        yield Statement(whole, (str(row.value.get("name")), *about), rater, score, is_person)
+        texts = {name: text for name in ("input", "output") if (text := _text(row.value.get(name)))}
+        for score in _scores(row):
+            if str(_cell(score, _TYPE)) not in _TEXTS:
+                yield _statement(row, score, texts)
 
 
-def _cell(row: Row, names: tuple[str, ...]) -> Any:
-    return next((cell for name in names if (cell := row.value.get(name))), None)
+def _statement(row: Row, score: Mapping[str, Any], texts: Mapping[str, str]) -> Statement:
+    ids = {name: str(cell) for name in _ABOUT if (cell := _cell(score, (name,))) is not None}
+    about = [*dict.fromkeys(ids.values())]
+    name, source, value = str(score.get("name")), str(score.get("source")), _value(score)
+    is_person = source == _OF_PEOPLE
+    rater = str(_cell(score, _AUTHORS) or "annotator") if is_person else source
+    cells = {
+        **texts,
+        **ids,
+        "name": name,
+        "source": source,
+        "comment": score.get("comment"),
+        _SCORE: value,
+        _ITEM: "-".join(about),
+        _CLUSTER: next(iter(about), ""),
+    }
+    return Statement(replace(row, value=cells), (name, *about), rater, value, is_person)
 
 
-def _score(row: Row) -> Any:
+def _scores(row: Row) -> list[Mapping[str, Any]]:
+    """The scores of a row: it is one, or it is a trace or an observation with a list of them."""
+    scores = row.value.get(_SCORES)
+    listed = json_or_none(scores) if isinstance(scores, str) else scores
+    if not isinstance(listed, list):
+        return [row.value]
+    trace = {"traceId": row.value.get("id")}
+    return [{**trace, **score} for score in listed if isinstance(score, Mapping)]
+
+
+def _cell(score: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    cells = (field_of(score, name) for name in names)
+    return next((cell for cell in cells if cell not in (None, "", ...)), None)
+
+
+def _value(score: Mapping[str, Any]) -> Any:
     """The value of a score: its text, where it is a category or a truth."""
-    text = _cell(row, ("stringValue", "string_value"))
-    is_number = _cell(row, _TYPE) == _NUMERIC or text is None
-    return row.value.get("value") if is_number else text
+    text = _cell(score, _TEXT)
+    is_number = _cell(score, _TYPE) == _NUMERIC or text is None
+    return score.get("value") if is_number else text
 
 
-def _is_export(table: RowTable) -> bool:
-    has_type = any(map(table.has, (*_TYPE, "stringValue", "string_value")))
-    return any(map(table.has, _TRACE)) and has_type
+def _text(value: Any) -> str | None:
+    """An input or an output as a text."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _has_scores(table: RowTable) -> bool:
+    """Whether rows are scores of Langfuse, or hold lists of them."""
+    own = ("name", "value", "source")
+    is_about = any(map(table.has, (*_ABOUT,))) and any(map(table.has, (*_TYPE, *_TEXT)))
+    if all(map(table.has, own)) and is_about:
+        return True
+    listed = (f"{_SCORES}.0.{name}" for name in own)
+    return table.has(_SCORES) and all(map(table.has, listed))
 
 
 LANGFUSE_SCORES: Final = FileShape(
     "langfuse-scores",
-    "an export of Langfuse's scores (CSV, JSON, or a bucket's files)",
+    "scores of Langfuse (exports in CSV and JSON, a bucket's files, traces with scores)",
     (
         f"{_LANGFUSE}:worker/src/features/database-read-stream/getDatabaseReadStream.ts (scores)",
         f"{_LANGFUSE}:packages/shared/src/server/repositories/scores.ts (blob storage export)",
         f"{_LANGFUSE}:packages/shared/src/domain/scores.ts (sources and data types)",
+        "langfuse 5.0.4: langfuse/api/scores/types/base_score_v3.py",
     ),
-    ("name", "value", "source"),
+    (),
     _proposal,
     _rows,
-    _is_export,
+    _has_scores,
 )

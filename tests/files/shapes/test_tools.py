@@ -273,6 +273,46 @@ def test_scores_of_a_bucket_and_annotations_alone(tmp_path: Path) -> None:
     assert proposed(path).no_judge == "its scores are annotations of people"
 
 
+def test_scores_in_lists_of_traces_and_of_the_newest_interface(tmp_path: Path) -> None:
+    traces_with_scores = [
+        {
+            "id": f"t{number}",
+            "name": "chat",
+            "input": {"question": "Q?"},
+            "output": "Answer.",
+            "scores": [
+                {k: v for k, v in row.items() if k != "traceId"}
+                for row in SCORES
+                if row["traceId"] == f"t{number}"
+            ],
+        }
+        for number in (1, 2, 3)
+    ]
+    path = tmp_path / "traces.json"
+    path.write_text(json.dumps({"data": traces_with_scores, "meta": {"page": 1}}))
+    judgments = judged(path)
+    assert by_suite(judgments) == {
+        "helpfulness": ["0.9", "0.2", "0.4"],
+        "tone": ["polite", "rude"],
+        "grounded": ["True"],
+    }
+    assert judgments[0].trial.people == {LABEL: {"anna": "0.5", "ben": "0.7"}}
+    assert judgments[0].detail is not None
+    assert judgments[0].detail["source"]["fields"] == {
+        "task": '{"question": "Q?"}',
+        "output": "Answer.",
+    }
+    subjects = [
+        {
+            **{k: v for k, v in score("t1", "tone", word).items() if k[-2:] != "Id"},
+            "subject": {"kind": "observation", "id": "o1", "traceId": "t1"},
+        }
+        for word in ("kind",)
+    ]
+    newest = judged(written(tmp_path / "v3.jsonl", subjects))
+    assert [(j.trial.item, j.trial.cluster, j.verdict) for j in newest] == [("t1-o1", "t1", "kind")]
+
+
 # --- MLflow ---------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ of `ImportOptions` that a user would otherwise write. What a user says goes befo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -64,6 +64,17 @@ class OpenQuestion(NamedTuple):
     asks: str
     example: Row
     readings: tuple[PossibleReading, PossibleReading]
+
+    def is_answered_by(self, settings: Iterable[Setting]) -> bool:
+        """Whether somebody said all that one of the readings is about, in these words or others."""
+        stated = {_about(setting) for setting in settings}
+        return any({*map(_about, reading.settings)} <= stated for reading in self.readings)
+
+
+def _about(setting: Setting) -> tuple[str, SettingValue]:
+    """What a setting is about: of ``map`` the field, of ``value`` the word, whatever is said."""
+    value = setting.value
+    return setting.field, value[0] if isinstance(value, tuple) and value else ""
 
 
 class Proposal(NamedTuple):

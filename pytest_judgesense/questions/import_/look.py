@@ -238,6 +238,9 @@ def _look_of_table(
     if shape is not None:
         table = shape.rows(table)
         proposal = shape.proposes(table)
+        answers = settings_of(given)
+        asked = (q for q in proposal.questions if not q.is_answered_by(answers))
+        proposal = proposal._replace(questions=tuple(asked))
     said = with_settings(given, (shown.setting for shown in proposal.taken))
     structure = structure_of(table, said) if shape is None else Proposal()
     said_of_rows = with_settings(said, (shown.setting for shown in structure.taken))

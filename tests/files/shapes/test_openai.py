@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import Setting
+from pytest_judgesense.questions.import_.question import ImportQuestion
 from pytest_judgesense.trial import LABEL, Failed
 from tests.files.shapes.reading import counts, judged, proposed, shapes_of, written
 
@@ -113,6 +115,14 @@ def test_letters_of_an_eval_are_asked_for(tmp_path: Path) -> None:
     pair, options = question.readings
     assert Setting("names", ("verdict", "slot")) in pair.settings
     assert Setting("value", ("A", "option A")) in options.settings
+    for answer, verdicts, is_pair in (
+        ({"names": (("verdict", "slot"),)}, ["A", "B"], True),
+        ({"value": (("A", "yes"), ("B", "no"))}, ["yes", "no"], False),
+    ):
+        options = ImportOptions(path, **answer)  # type: ignore[arg-type]
+        read = ImportQuestion(options, tmp_path / "log.jsonl").answer().judgments
+        assert [judgment.verdict for judgment, _ in read] == verdicts
+        assert {design.pairwise for _, design in read} == {is_pair}
     # C to E are options of a question alone.
     graded = written(tmp_path / "fact.jsonl", run("r1", {"s.0": "A", "s.1": "D"}))
     assert proposed(graded).questions == ()

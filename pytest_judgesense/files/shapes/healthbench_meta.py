@@ -26,11 +26,12 @@ _GRADE: Final = "criteria_met"
 _CONVERSATION: Final = "conversation"
 # What an answer and a criterion are called by, where the file does not number them.
 _ITEM: Final = "item"
-_TEXTS: Final = ("prompt", "completion", "rubric")
+_TEXTS: Final = tuple("prompt completion rubric".split())
+_, _COMPLETION, _RUBRIC = _TEXTS
 
 
 def _proposal(table: RowTable) -> Proposal:
-    texts = {"field.criterion": "rubric", "field.output": "completion"}
+    texts = {"field.criterion": _RUBRIC, "field.output": _COMPLETION}
     shown = (
         column("item", _ITEM, "an answer and a criterion"),
         *columns(table, {"cluster": "prompt_id"}, "the answers to one conversation"),
@@ -83,7 +84,7 @@ HEALTHBENCH_META: Final = FileShape(
     "healthbench-meta",
     "labels of physicians for HealthBench's meta-evaluation (oss_meta_eval.jsonl)",
     (f"{SIMPLE_EVALS}:healthbench_meta_eval.py (HealthBenchMetaEval.__call__)",),
-    (_LABELS, "rubric", "completion"),
+    (_LABELS, _RUBRIC, _COMPLETION),
     _proposal,
     _rows,
 )

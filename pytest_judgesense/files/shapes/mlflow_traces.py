@@ -3,12 +3,16 @@
 ``mlflow.search_traces()`` gives a row a trace with a list of assessments; a trace that was written
 as JSON keeps them below ``info``. Feedback of a judge is a verdict, that of people and what they
 expect is a label of the same name, and what code computed is left out, as is what was overridden.
+
+The table of an evaluation has a column ``NAME/value`` for each, which is read where a cell of CSV
+cannot hold the list. It does not say who scored: what has reasons beside it, in ``NAME/rationale``,
+is taken for a judge's.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -26,6 +30,11 @@ _CODE: Final = "CODE"
 _REQUESTS: Final = ("request", "request_preview", "info.request_preview")
 _RESPONSES: Final = ("response", "response_preview", "info.response_preview")
 _IDS: Final = ("trace_id", "info.trace_id", "request_id")
+# Of the columns of an evaluation's table: a score, by its name.
+_VALUE: Final = "/value"
+_REASON: Final = "/rationale"
+_ERROR: Final = "/error_message"
+_NO_JUDGE: Final = "the table of an evaluation does not say who scored: --judge names it"
 
 
 def _proposal(table: RowTable) -> Proposal:
@@ -35,16 +44,17 @@ def _proposal(table: RowTable) -> Proposal:
         column("cluster", "trace", "a trace"),
         *columns(table, {"field.task": "request", "field.output": "response"}, "what was judged"),
     )
-    if not table.has("judge"):
-        label = column("label", "feedback", "what a person said")
+    if not table.has("verdict"):
+        label = column("label", "label_of_person", "what a person said")
         return Proposal((*shown, label), no_judge="no assessment is of an LLM judge")
     return Proposal(
         (
             *shown,
-            column("judge", "judge", "the source of an assessment by an LLM judge"),
-            column("verdict", "feedback", "the value of the feedback"),
+            *columns(table, {"judge": "judge"}, "the source of an assessment by an LLM judge"),
+            column("verdict", "verdict", "the value of the feedback"),
             *columns(table, {"reply": "rationale", "failed": "failed"}, "of the assessment"),
-        )
+        ),
+        notes=() if table.has("judge") else (_NO_JUDGE,),
     )
 
 
@@ -53,23 +63,52 @@ def _rows(table: RowTable) -> RowTable:
 
 
 def _statements(table: RowTable) -> Iterator[Statement]:
+    names = _scores_of(table)
     for row in table:
         shared = {
             "trace": _first(row, _IDS),
             "request": _text(_first(row, _REQUESTS)),
             "response": _text(_first(row, _RESPONSES)),
         }
-        for place, assessment in enumerate(_assessments(row), start=1):
+        assessments = _assessments(row)
+        if assessments is None:
+            yield from _of_columns(row, shared, names)
+        for place, assessment in enumerate(assessments or (), start=1):
             if (statement := _statement(row, place, shared, assessment)) is not None:
                 yield statement
 
 
-def _assessments(row: Row) -> list[Mapping[str, Any]]:
+def _assessments(row: Row) -> list[Mapping[str, Any]] | None:
+    """The assessments of a trace; ``None`` where they are no list, as in a cell of CSV."""
     value = _first(row, _ASSESSMENTS)
     listed = json_or_none(value) if isinstance(value, str) else value
-    if listed is not None and not isinstance(listed, list):
-        raise row.wrong(_ASSESSMENTS[0], "a list of assessments, as JSON or Parquet keeps it")
-    return [assessment for assessment in listed or () if isinstance(assessment, Mapping)]
+    if not isinstance(listed, list):
+        return None
+    return [assessment for assessment in listed if isinstance(assessment, Mapping)]
+
+
+def _scores_of(table: RowTable) -> list[str]:
+    """The names of the scores that have columns: those with reasons beside them, if any have."""
+    names = [name.removesuffix(_VALUE) for name in table.columns if name.endswith(_VALUE)]
+    return [name for name in names if f"{name}{_REASON}" in table.columns] or names
+
+
+def _of_columns(row: Row, shared: Mapping[str, Any], names: Sequence[str]) -> Iterator[Statement]:
+    """What the table of an evaluation says of a trace; who judged is not there."""
+    for name in names:
+        answer, failure = (row.value.get(f"{name}{part}") for part in (_VALUE, _ERROR))
+        if answer in (None, "") and failure in (None, ""):
+            continue
+        cells = {
+            **shared,
+            "assessment": name,
+            "assessed": str(shared["trace"]),
+            "rationale": row.value.get(f"{name}{_REASON}"),
+            "failed": failure,
+            "verdict": _plain(answer),
+        }
+        whole = replace(row, where=f"{row.where}, {name}", value=cells)
+        yield Statement(whole, (name, str(shared["trace"])), "", answer, is_person=False)
 
 
 def _statement(
@@ -93,10 +132,9 @@ def _statement(
         **shared,
         "assessment": name,
         "assessed": "-".join(about),
-        "feedback": answer,
         "rationale": assessment.get("rationale"),
         "failed": _failure(feedback),
-        **({} if is_person else {"judge": rater}),
+        **({"label_of_person": answer} if is_person else {"verdict": answer, "judge": rater}),
     }
     whole = replace(row, where=f"{row.where}, assessment {place}", value=cells)
     return Statement(whole, (name, *about), rater, answer, is_person)
@@ -131,11 +169,14 @@ def _failure(feedback: Any) -> str | None:
 
 
 def _has_assessments(table: RowTable) -> bool:
-    return any(
+    """Whether traces have assessments in lists, or in the columns of an evaluation's table."""
+    is_listed = any(
         isinstance(field_of(row.value, f"{name}.0.source"), Mapping)
         for row in table
         for name in _ASSESSMENTS
     )
+    is_table = any(name.endswith(_VALUE) for name in table.columns)
+    return is_listed or (is_table and any(map(table.has, _IDS)))
 
 
 MLFLOW_TRACES: Final = FileShape(
@@ -144,6 +185,7 @@ MLFLOW_TRACES: Final = FileShape(
     (
         "mlflow 3.18.0: mlflow/entities/assessment.py, mlflow/entities/assessment_source.py",
         "mlflow 3.18.0: mlflow/entities/trace.py (to_pandas_dataframe_row, to_dict)",
+        "mlflow 3.18.0: mlflow/genai/utils/trace_utils.py (construct_eval_result_df)",
     ),
     (),
     _proposal,

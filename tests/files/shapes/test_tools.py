@@ -413,6 +413,32 @@ def test_traces_of_mlflow_as_json_keep_assessments_below_info(tmp_path: Path) ->
     check_assessments(written(tmp_path / "traces.jsonl", rows))
 
 
+def test_the_table_of_an_evaluation_as_csv_has_a_column_a_score(tmp_path: Path) -> None:
+    rows = [
+        {
+            **row,
+            "correct/value": value,
+            "safe/value": safe,
+            "expected_response/value": "An answer with several words.",
+            "correct/rationale": "Because.",
+            "safe/rationale": "Because.",
+        }
+        for row, value, safe in zip(traces(), ["yes", "no", None], [True, False, True], strict=True)
+    ]
+    path = as_csv(tmp_path / "result.csv", rows)
+    assert [shape.name for shape in shapes_of(path)] == ["mlflow-traces"]
+    judgments = judged(path)
+    assert by_suite(judgments) == {"correct": ["yes", "no"], "safe": ["True", "False", "True"]}
+    assert [judgment.trial.item for judgment in judgments] == [
+        "tr-0",
+        "tr-1",
+        "tr-0",
+        "tr-1",
+        "tr-2",
+    ]
+    assert judgments[0].reply == "Because."
+
+
 def test_feedback_of_people_alone_holds_no_judge(tmp_path: Path) -> None:
     row = {**traces()[0], "assessments": [assessment("correct", "no", ("HUMAN", "anna"))]}
     path = written(tmp_path / "human.jsonl", [row])

@@ -21,10 +21,10 @@ METRIC: Final = "metric"
 SCORE: Final = "metric_score"
 ITEM: Final = "sample"
 """The columns of the rows of `long_metrics`."""
-# Words of columns that count or time, and judge nothing.
+# Words of columns that count or time, or hold what people said: no metrics.
 _KEPT_ASIDE: Final = frozenset(
     "id ids idx index unnamed level count cost price tokens time timestamp latency seconds ms "
-    "duration date version run seed".split()
+    "duration date version run seed human humans people person expert annotator gold".split()
 )
 _IDS: Final = ("id", "sample_id", "question_id", "test_case_id")
 # A question, and what was answered.

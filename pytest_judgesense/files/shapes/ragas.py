@@ -104,11 +104,13 @@ def _base(metric: str) -> str:
 
 
 def _has_metrics(table: RowTable) -> bool:
-    """Whether a table of samples has metrics; one of the old columns, a metric of Ragas's own."""
-    if table.has("user_input"):
-        return bool(metric_columns(table, _COLUMNS))
+    """Whether a table of samples has metrics of Ragas; or any, beside passages that were found."""
     names = {_base(name) for name in table.columns}
-    return table.has("question") and not names.isdisjoint(_JUDGED | _COMPUTED)
+    if names.isdisjoint(("user_input", "question")):
+        return False
+    if not names.isdisjoint(_JUDGED | _COMPUTED):
+        return True
+    return "retrieved_contexts" in names and bool(metric_columns(table, _COLUMNS))
 
 
 RAGAS: Final = FileShape(

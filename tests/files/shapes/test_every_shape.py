@@ -152,5 +152,6 @@ def test_anybody_s_tables_have_no_shape(tmp_path: Path) -> None:
         {"instruction": "Do.", "output_1": "a", "output_2": "b", "winner": "a"},
         {"input": "Q?", "output": "A.", "label": "good", "explanation": "So."},
         {"name": "x", "value": 1, "source": "survey"},
+        {"user_input": "Q?", "response": "A.", "judge_score": 4, "human_score": 3},
     ):
         assert shapes_of(written(tmp_path / "t.jsonl", [row])) == []

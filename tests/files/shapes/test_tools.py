@@ -101,7 +101,7 @@ def test_ragas_of_old_columns_is_known_by_its_metrics(tmp_path: Path) -> None:
 def test_a_metric_without_any_score_and_columns_of_no_metric_are_told(tmp_path: Path) -> None:
     nan = float("nan")
     rows = [
-        {"label": "an easy one", "mode": "offline", **row, "latency_s": 2.5}
+        {"label": "an easy one", "mode": "offline", **row, "latency_s": 2.5, "human_score": 1}
         for row in samples(faithfulness=[nan] * 4, context_recall=[nan, 0.5, 1.0, 0.25])
     ]
     path = written(tmp_path / "ragas.jsonl", rows)

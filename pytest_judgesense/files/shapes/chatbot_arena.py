@@ -106,8 +106,9 @@ def _is_long(row: Row) -> bool:
 
 
 def _is_vote(table: RowTable) -> bool:
-    """Whether rows say who voted, or what was compared: battles of others have neither."""
-    return any(map(table.has, ("judge", "conversation_a", "anony")))
+    """Whether a side won, and rows say who voted, or on what: battles of others have neither."""
+    is_told = any(map(table.has, ("judge", "conversation_a", "anony")))
+    return is_told and not words_of(table, [_WINNER]).keys().isdisjoint(_MODELS)
 
 
 CHATBOT_ARENA: Final = FileShape(

@@ -249,8 +249,14 @@ def test_what_people_said_stands_beside_the_judge_in_its_order_of_the_models(
     assert not any("is not used" in notice for notice in notices)
 
 
-@pytest.mark.parametrize("columns", [{"model_a": "x", "model_b": "y", "winner": "model_a"}])
-def test_battles_that_say_neither_who_voted_nor_on_what_are_anybodys(
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"model_a": "x", "model_b": "y", "winner": "model_a"},
+        {"model_a": "x", "model_b": "y", "winner": "x", "judge": "gpt-4"},
+    ],
+)
+def test_battles_that_say_neither_who_voted_nor_on_what_or_name_the_winner_are_anybodys(
     tmp_path: Path, columns: dict[str, str]
 ) -> None:
     assert shapes_of(written(tmp_path / "battles.jsonl", [columns])) == []

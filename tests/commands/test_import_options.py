@@ -187,10 +187,10 @@ def test_words_that_are_renamed_are_those_of_the_file_in_any_case() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("1", "2", "Tie"), "labels: 1, 2, tie"),
-        (("1", "2"), "labels: 1, 2"),
+        (("0", "2", "Tie"), "labels: 0, 2, tie"),
+        (("0", "1"), "labels: 0 (no), 1 (yes)"),
         (("1", "2", "4"), "grades: 1, 2, 4"),
-        (("left", "right", "tie"), "labels: left, right, tie"),
+        (("left", "middle", "tie"), "labels: left, middle, tie"),
         (("4,0", "3,5", "3"), "score: 3 to 4"),
         (("2", "3", "#N/A"), "labels: #N/A, 2, 3"),
     ],

@@ -71,7 +71,7 @@ def _refuse_column(
                 found=listed(names) or "no text that was shown, and no condition",
                 expected="a column that both sessions have",
                 remedy="import the log with it: "
-                f"judgesense import table FILE --map condition.{column}=COLUMN",
+                f"judgesense import FILE --map condition.{column}=COLUMN",
             )
 
 

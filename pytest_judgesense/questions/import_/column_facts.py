@@ -6,7 +6,7 @@ The fields of objects in a column are columns of their own, ``a.b``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -35,6 +35,7 @@ _LONGEST_NAME: Final = 80
 _MOST_FIELDS: Final = 40
 _DEEPEST: Final = 4
 _EXAMPLES: Final = 3
+_MOST_SAID: Final = 4
 # Fields that are called so are what the object is called.
 _GENERIC: Final = frozenset("value label text name result answer choice".split())
 
@@ -125,6 +126,11 @@ class ColumnFacts:
         return inferred_answers(self.stated)
 
     @property
+    def numbers(self) -> list[str]:
+        """The different numbers of a column of such, from the lowest."""
+        return sorted(self.different, key=number_in)
+
+    @property
     def are_whole_numbers(self) -> bool:
         """Whether it holds whole numbers alone."""
         return self.kind == "numbers" and is_whole(self.different)
@@ -135,16 +141,27 @@ class ColumnFacts:
         return tuple(dict.fromkeys(self.stated))[:_EXAMPLES]
 
     @property
+    def says(self) -> str:
+        """What it says as a column of answers, in a few words."""
+        count = len(self.different)
+        if self.answers.are_grades or self.answers.are_scores:
+            numbers = self.numbers
+            return f"{self.answers.kind} {numbers[0]} to {numbers[-1]}"
+        some = ", ".join(self.different[:_MOST_SAID])
+        more = ", ..." if count > _MOST_SAID else ""
+        return f"{count} value{'s' * (count != 1)}: {some}{more}"
+
+    @property
     def holds(self) -> str:
         """What it holds, in a few words."""
         count = len(self.different)
         if self.kind in ("nothing", "lists", "objects", "true or false"):
             return self.kind
         if self.kind == "numbers":
-            numbers = sorted(self.different, key=float)
+            numbers = self.numbers
             if count <= 2:
                 return " and ".join(numbers)
-            return f"numbers {numbers[0]} to {numbers[-1]}"
+            return f"{numbers[0]} to {numbers[-1]}"
         if self.kind == "texts":
             return "text"
         if self.kind == "names" and self.is_unique:
@@ -197,14 +214,13 @@ def _as_text(cell: Any) -> str | None:
     return as_whole(text) if isinstance(cell, float) else text
 
 
-def _is_number(text: str) -> bool:
+def number_in(text: str) -> float:
+    """The number that a text is, with a decimal comma perhaps; nan for any other text."""
     try:
-        return math.isfinite(float(text))
+        return float(text.replace(",", ".") if text.count(",") == 1 else text)
     except ValueError:
-        return False
+        return math.nan
 
 
-def same_words(columns: Iterable[ColumnFacts]) -> bool:
-    """Whether all say the same words, in any case."""
-    words = [{word.casefold() for word in column.different} for column in columns]
-    return all(said == words[0] for said in words)
+def _is_number(text: str) -> bool:
+    return math.isfinite(number_in(text))

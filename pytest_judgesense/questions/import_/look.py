@@ -42,6 +42,7 @@ from pytest_judgesense.questions.import_.chosen_options import (
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, columns_of
 from pytest_judgesense.questions.import_.option_words import noting, refuse_unused
 from pytest_judgesense.questions.import_.roles import shown_by_columns
+from pytest_judgesense.questions.import_.row_identity import ROW_NUMBER
 from pytest_judgesense.questions.import_.structure import structure_of
 from pytest_judgesense.registry import Importer, Registry
 
@@ -109,10 +110,18 @@ class Look:
 
     def command(self, output: Path | None, more: Sequence[Setting] = ()) -> str:
         """The command that reads the files so."""
-        settings = [*settings_of(self.given), *(s.setting for s in self.shown), *more]
+        instead = {_key(setting) for setting in more}
+        shown = [s.setting for s in self.shown if _key(s.setting) not in instead]
+        settings = [*settings_of(self.given), *shown, *more]
         needed = [setting for setting in settings if not _is_by_own_name(setting)]
         paths = (self.given.path, *self.given.more)
         return command_line(paths, dict.fromkeys(needed), output, self.form)
+
+
+def _key(setting: Setting) -> tuple[str, str]:
+    """What a setting is about; two of the same cannot stand beside each other."""
+    value = setting.value
+    return setting.field, str(value[0]) if isinstance(value, tuple) else ""
 
 
 def _is_by_own_name(setting: Setting) -> bool:
@@ -137,7 +146,8 @@ def looked_at(given: ImportOptions, form: str | None, registry: Registry) -> Loo
     importer, shape = _of_form(form, sight, registry)
     if not importer.plain:
         return _look_of_tool(given, importer)
-    table = read_rows(given.path, *given.more)
+    is_read = sight.rows is not None and not given.more and not sight.is_folder
+    table = sight.rows if is_read and sight.rows else read_rows(given.path, *given.more)
     if not table:
         raise LogError(f"{given.path} holds no rows", expected="at least one")
     if {*_OF_LOG} <= {*table.columns}:
@@ -253,7 +263,7 @@ def _look_of_table(
         by_columns = shown_by_columns(table, columns, said_of_rows, joined)
     shown = (*structure.taken, *by_columns.taken)
     chosen = with_settings(said_of_rows, (setting.setting for setting in by_columns.taken))
-    chosen = replace(chosen, looked_at=table)
+    chosen = replace(chosen, looked_at=_with_row_numbers(table, chosen))
     importer = _table_importer(chosen, registry)
     title = shape.title if shape else "a table"
     look = Look(
@@ -271,6 +281,17 @@ def _look_of_table(
         proposal.no_judge or by_columns.no_judge,
     )
     return _with_namings(_read(look)) if look.is_known else look
+
+
+def _with_row_numbers(table: RowTable, chosen: ImportOptions) -> RowTable:
+    """A table with the number of each row in a column, if that is to be read."""
+    if table.has(ROW_NUMBER) or all(column != ROW_NUMBER for _, column in chosen.map):
+        return table
+    rows = tuple(
+        replace(row, value={**row.value, ROW_NUMBER: number})
+        for number, row in enumerate(table, start=1)
+    )
+    return replace(table, rows=rows, columns=(*table.columns, ROW_NUMBER))
 
 
 def _table_importer(chosen: ImportOptions, registry: Registry) -> Importer:

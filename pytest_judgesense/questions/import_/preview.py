@@ -18,15 +18,17 @@ from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.look import Look, columns_used
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.text.layout import columns as width_of_screen
-from pytest_judgesense.trial import Design, Judgment
+from pytest_judgesense.trial import Design, Judgment, grouped
 
 _MOST_COLUMNS: Final = 10
-_NAME: Final = 22
-_HOLDS: Final = 20
-_EXAMPLES: Final = 26
+_HEAD: Final = ("column", "holds", "for example", "taken for")
+_NAME: Final = 20
+_HOLDS: Final = 15
+_EXAMPLES: Final = 22
 _EXAMPLE: Final = 12
 _MOST_FIELDS: Final = 8
 _CELL: Final = 40
+_WORDS_HERE: Final = "what these words mean here"
 
 
 @dataclass(frozen=True)
@@ -130,8 +132,8 @@ def _title(look: Look) -> str:
     path = listed(map(str, (look.given.path, *look.given.more)))
     if look.table is None:
         return f"{path}: {look.title}"
-    name = f" (--format {look.form})" if look.form else ""
-    return f"{path}: {look.title}{name}, {_number(len(look.table), 'row')} of {look.table.how}"
+    rows = f"{_number(len(look.table), 'row')} of {look.table.how}"
+    return f"{path}: {rows}{f', {look.title} (--format {look.form})' * bool(look.form)}"
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -152,16 +154,21 @@ def _column_lines(look: Look) -> Iterator[str]:
 
 
 def _aligned(look: Look, columns: Sequence[ColumnFacts]) -> Iterator[str]:
-    name_width = min(max((len(facts.name) for facts in columns), default=0), _NAME)
-    holds_width = min(max((len(facts.holds) for facts in columns), default=0), _HOLDS)
-    for facts in columns:
-        cells = (
-            f"{_cut(facts.name, _NAME):<{name_width}}",
-            f"{_cut(facts.holds, _HOLDS):<{holds_width}}",
-            f"{_cut(_examples(facts), _EXAMPLES):<{_EXAMPLES}}",
+    """Columns as the lines of a table, below what its cells are."""
+    cells = [
+        (
+            _cut(facts.name, _NAME),
+            _cut(facts.holds, _HOLDS),
+            _cut(_examples(facts), _EXAMPLES),
             _role(look, facts.name),
         )
-        yield _cut("  " + "  ".join(cells).rstrip(), width_of_screen())
+        for facts in columns
+    ]
+    rows = [_HEAD, *cells]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        yield _cut(f"  {line.rstrip()}", width_of_screen())
 
 
 def _cut(text: str, width: int) -> str:
@@ -198,9 +205,11 @@ def _role_of(setting: Setting, column: str) -> str:
 def _other_settings(look: Look) -> Iterator[str]:
     """The settings that take no column, with what shows them."""
     others = [s for s in (*look.implied, *look.shown) if not _takes_column(s)]
-    for shown in others:
-        words = " ".join(map(quote, option_words([shown.setting])))
-        yield _cut(f"  {words}: {shown.why}", width_of_screen())
+    for option, alike in grouped(others, lambda shown: shown.setting.field).items():
+        words = " ".join(map(quote, option_words(shown.setting for shown in alike)))
+        whys = dict.fromkeys(shown.why for shown in alike)
+        why = _WORDS_HERE if option == "value" else "; ".join(whys)
+        yield _cut(f"  {words}: {why}", width_of_screen())
 
 
 def _takes_column(shown: ShownSetting) -> bool:
@@ -241,8 +250,16 @@ def _gold_lines(look: Look) -> Iterator[str]:
 
 
 def _items_command(look: Look) -> str:
-    path = quote(str(look.given.path))
-    return f"judgesense init --callable MODULE:FUNCTION --items {path}"
+    said = (shown.setting for shown in (*look.implied, *look.shown))
+    label = [setting for setting in said if setting in _labels(look)]
+    words = ["--items", str(look.given.path), *option_words(label)]
+    return f"judgesense init --callable MODULE:FUNCTION {' '.join(map(quote, words))}"
+
+
+def _labels(look: Look) -> list[Setting]:
+    """The settings that say where labels and clusters are, which `init` takes as well."""
+    names = ("label", "cluster")
+    return [Setting("map", pair) for pair in look.chosen.map if pair[0] in names]
 
 
 # --- counts ---------------------------------------------------------------------------------------

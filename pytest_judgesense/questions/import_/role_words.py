@@ -58,11 +58,15 @@ ANSWERS: Final[Mapping[str, int]] = MappingProxyType(
         ),
         2,
     )
-    | dict.fromkeys(
-        _words("answer response output label labels class category parsed value ok is reply"), 1
-    )
+    | dict.fromkeys(_words("answer response output label labels class parsed value ok is reply"), 1)
 )
 """How well a word says that a column holds answers of a judge."""
+
+OF_PAIRS: Final = _words(
+    "winner decision verdict judgment judgement preference preferred pick picked choice chosen "
+    "vote better selected best"
+)
+"""A column with one of them may hold 1 and 2 for two candidates."""
 
 CRITERIA: Final = _words(
     """
@@ -83,12 +87,9 @@ ITEM: Final = _words(
     pair ticket doc document q row prompt task entry record comparison conversation dialogue turn
     """
 )
-IDS: Final = _words("id ids uid uuid guid qid idx index key no number num")
+IDS: Final = _words("id ids uid uuid guid qid idx index key no number num unnamed")
 """A name with one of them tells rows or what they belong to."""
 
-CLUSTER: Final = _words(
-    "cluster group topic thread conversation dialogue document doc passage task session source"
-)
 ORDER: Final = _words(
     "order swapped swap swaps position shown presentation flipped reversed reverse ordering side "
     "first game permutation"
@@ -122,6 +123,46 @@ TOKENS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "completion_tokens": _words("completion output out"),
     }
 )
+
+CRITERION: Final = _words("criterion criteria metric dimension aspect attribute rubric")
+"""What names the criterion of a row."""
+
+JUDGED_TEXTS: Final = WRITTEN | _words(
+    """
+    question answer completion input prompt context reference task instruction query statement
+    claim passage document summary source article story dialogue conversation hypothesis premise
+    solution instructions criteria rubric ask
+    """
+)
+"""What was judged, where a column holds texts."""
+
+COUNTS: Final = _words(
+    """
+    tokens token latency cost price length len chars count counts duration time timestamp date year
+    seed size num confidence probability prob probs logprob logprobs temperature temp rank elo
+    version turn seconds ms created line usage retries percent weight
+    """
+)
+"""Numbers that are no answers."""
+
+ABOUT: Final = _words(
+    """
+    category type kind language lang split source model domain dataset topic subset level difficulty
+    template variant judge grader evaluator task group
+    """
+)
+"""What says of which kind an item is, or who made it."""
+
+VOCABULARY: Final = _words(
+    """
+    yes no pass fail passed failed a b c d tie 1 2 true false good bad correct incorrect win loss
+    lose draw positive negative neutral accurate inaccurate supported unsupported refuted safe
+    unsafe harmful harmless relevant irrelevant valid invalid better worse same equal neither both
+    model_a model_b left right first second partial excellent poor fair faithful unfaithful
+    hallucinated factual nonfactual y n ok abstain
+    """
+)
+"""The usual words of verdicts."""
 
 ORDERS: Final[Mapping[str, str]] = MappingProxyType(
     dict.fromkeys(

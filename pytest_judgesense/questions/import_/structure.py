@@ -14,10 +14,11 @@ from pytest_judgesense.files.proposals import (
     Setting,
     ShownSetting,
 )
+from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.files.tables import RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, columns_of
-from pytest_judgesense.questions.import_.roles import is_of_people, says_answers, weight_of
+from pytest_judgesense.questions.import_.finder import is_of_people, says_answers, weight_of
 from pytest_judgesense.trial import grouped
 
 _NUMBER: Final = re.compile(r"\d+")
@@ -40,7 +41,8 @@ def structure_of(table: RowTable, given: ImportOptions) -> Proposal:
         for proposal in (_by_order(name, cells), _lists(name, cells, table)):
             if proposal is not None:
                 return proposal
-    return _alike([facts for name, facts in columns.items() if name not in used])
+    free = [facts for name, facts in columns.items() if name not in used]
+    return _by_judge(free, table) or _alike(free)
 
 
 def _by_order(name: str, cells: Sequence[Any]) -> Proposal | None:
@@ -135,6 +137,24 @@ def _alike(columns: Sequence[ColumnFacts]) -> Proposal:
                 shown.append(ShownSetting(Setting("lists", (other, "")), why))
         return Proposal(tuple(shown))
     return Proposal()
+
+
+def _by_judge(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal | None:
+    """Columns of verdicts that differ in the name of a model alone, a judge each."""
+    endings: dict[str, list[str]] = {}
+    for facts in columns:
+        model, separator, rest = facts.name.rpartition("_")
+        of_model = {*name_words(model)} & words_of.MODELS
+        if separator and of_model and facts.may_answer and weight_of(facts):
+            endings.setdefault(rest, []).append(facts.name)
+    alike = next(((rest, names) for rest, names in endings.items() if len(names) > 1), None)
+    if alike is None or "judge" in table.columns:
+        return None
+    rest, names = alike
+    pattern = (f"{{judge}}_{rest}", "verdict")
+    if [c for c in table.columns if c.endswith(f"_{rest}")] != names:
+        return None
+    return Proposal((ShownSetting(Setting("lists", pattern), f"{len(names)} judges"),))
 
 
 def _pattern(facts: ColumnFacts) -> str:

@@ -290,7 +290,7 @@ def _lines(
             f"{log} does not hold what was judged on suite {name}",
             found=f"{len(part)} judgments without a prompt and without texts",
             expected="lines with source.prompt or source.fields",
-            remedy="import it again: judgesense import inspect, promptfoo or deepeval; of a table "
+            remedy="import it again: judgesense import FILE, of a table "
             "with --map prompt=COLUMN, or --map field.NAME=COLUMN for each text; where a suite was "
             "asked, its file has the texts, and a preset with items = N takes some of them",
         )

@@ -1,4 +1,4 @@
-"""``judgesense import table --grades``: a row a reply, a column a criterion, a column a person."""
+"""``judgesense import --grades``: a row a reply, a column a criterion, a column a person."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_what_fits_nothing_is_refused_and_writes_nothing(
 
 
 def test_a_row_that_is_there_twice_is_refused() -> None:
-    code, printed = imported(f"{TABLE}1,a,Again.,4,3,3,2,2\n", *GRADES)
+    code, printed = imported(f"{TABLE}1,a,Good day to you.,4,3,3,2,2\n", *GRADES)
     assert (code, "--map replicate=COLUMN" in printed) == (3, True), printed
 
 

@@ -1,0 +1,269 @@
+"""Which columns hold what the judge said: verdicts, grades by criterion, or replies that state one.
+
+A name proposes, the contents decide. Where two columns are as good, or it is open whose the answers
+are, it is asked; where nothing of a judge speaks, that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Final
+
+from pytest_judgesense.errors import listed
+from pytest_judgesense.files.proposals import PossibleReading, Setting
+from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
+from pytest_judgesense.questions.import_ import role_words as words_of
+from pytest_judgesense.questions.import_.column_facts import ColumnFacts
+from pytest_judgesense.questions.import_.finder import (
+    Finder,
+    is_of_people,
+    says_answers,
+    weight_of,
+    words_in,
+)
+from pytest_judgesense.replies.stated_answers import StatedAnswers, stated_answers
+from pytest_judgesense.suites.space import whole_scale
+
+_LABEL: Final = ("label",)
+# From here on a name alone says that a column holds the answers of a judge.
+_SURE: Final = 2
+_OF_VERDICTS: Final = 3
+_GRADE_FIELDS: Final = ("score", "grade", "rating", "value")
+_ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if word.isalpha()}
+_PERSONS: Final = frozenset("annotator rater person worker reviewer user expert".split())
+# A list of letters of which the last may be neither of two candidates.
+_THREE_LETTERS: Final = {"A", "B", "C"}
+# Forms in which texts that are judged state an answer as well.
+_OF_SOLUTIONS: Final = ("boxed", "answer")
+
+
+def find_answers(finder: Finder) -> None:
+    """Take the column, or columns, of what the judge said."""
+    if finder.has_answers or _take_wide_orders(finder) or _take_grades(finder):
+        return
+    of_people = [f for f in finder.free.values() if is_of_people(f) and f.may_answer]
+    weights = {facts.name: weight_of(facts) for facts in finder.free.values()}
+    candidates = [
+        facts
+        for facts in finder.free.values()
+        if weights[facts.name] and not is_of_people(facts) and (of_people or facts.words != _LABEL)
+    ]
+    candidates = [
+        facts
+        for facts in candidates
+        if weights[facts.name] >= _SURE or not of_people or _as_comparable(facts, of_people)
+    ]
+    best = max((weights[facts.name] for facts in candidates), default=0)
+    top = [facts for facts in candidates if weights[facts.name] == best]
+    top = [facts for facts in top if facts.name == "verdict"] or top
+    if not top:
+        _without_answers(finder, of_people)
+    elif (who := _who_said_it(finder)) is not None:
+        finder.no_judge = f"each row is what one person said, {top[0].name} by {who.name}"
+    elif len(top) > 1 and any(facts.texts != top[0].texts for facts in top):
+        _ask_which(finder, top)
+    elif best >= _SURE or of_people:
+        _take_verdict(finder, top[0], of_people)
+    elif not _read_replies(finder):
+        _ask_whose(finder, top[0])
+
+
+def _take_verdict(finder: Finder, facts: ColumnFacts, of_people: Sequence[ColumnFacts]) -> None:
+    why = facts.says
+    if facts.words == _LABEL:
+        why += f"; people's is {listed(person.name for person in of_people)}"
+    finder.take("verdict", facts.name, why)
+
+
+def _ask_which(finder: Finder, top: Sequence[ColumnFacts]) -> None:
+    """Ask which of several columns holds the verdict, by a row in which two of them differ."""
+    first, second = top[:2]
+    both = [*zip(first.texts, second.texts, strict=True)]
+    differing = (place for place, said in enumerate(both) if said[0] != said[1] and all(said))
+    row = next(differing, 0)
+    readings = [
+        PossibleReading((Setting("map", ("verdict", facts.name)),), f"it said {facts.texts[row]}")
+        for facts in (first, second)
+    ]
+    names = listed(facts.name for facts in top)
+    finder.ask(f"which column is what the judge said: {names}?", readings, row=row)
+
+
+def _ask_whose(finder: Finder, facts: ColumnFacts) -> None:
+    said = facts.stated[0]
+    readings = (
+        PossibleReading((Setting("map", ("verdict", facts.name)),), f"the judge said {said}"),
+        PossibleReading((Setting("map", ("label", facts.name)),), f"{said} is right, or people's"),
+    )
+    row = facts.texts.index(said)
+    finder.ask(f"who said what stands in column {facts.name}: the judge?", readings, row=row)
+
+
+def _who_said_it(finder: Finder) -> ColumnFacts | None:
+    """A column that names the person whose answer a row is."""
+    for facts in finder.free.values():
+        who = {*facts.words} - {"id", "name"}
+        repeats = 1 < len(facts.different) < len(facts.cells)
+        if who and who <= _PERSONS and repeats and not says_answers(facts):
+            return facts
+    return None
+
+
+def _without_answers(finder: Finder, of_people: Sequence[ColumnFacts]) -> None:
+    """Say what there is where no column is called as the answers of a judge are."""
+    if _read_replies(finder):
+        return
+    labels = [*of_people, *(f for f in finder.free.values() if f.words == _LABEL)]
+    may_be = [facts for facts in finder.free.values() if _may_answer(facts)]
+    may_be = [facts for facts in may_be if facts not in labels]
+    if labels:
+        may_be = [facts for facts in may_be if _as_comparable(facts, labels)]
+    if len(may_be) == 1:
+        _ask_whose(finder, may_be[0])
+    elif may_be:
+        _ask_which(finder, may_be)
+    elif labels:
+        names = listed(facts.name for facts in labels)
+        finder.no_judge = f"no column holds what a judge said; {names} holds what people said"
+        finder.take("label", labels[0].name, labels[0].says)
+    else:
+        finder.no_judge = "no column holds what a judge or a person said"
+
+
+def _may_answer(facts: ColumnFacts) -> bool:
+    """Whether a column could hold answers, whatever its name: few words that repeat."""
+    is_id = words_in(facts, words_of.IDS) or facts.is_unique or len(facts.different) < 2
+    varies = 2 * len(facts.different) > len(facts.cells) > 4
+    of_other = words_of.COUNTS | words_of.ABOUT | words_of.ORDER | words_of.REPLICATE
+    return facts.may_answer and not is_id and not varies and not words_in(facts, of_other)
+
+
+def _as_comparable(facts: ColumnFacts, labels: Sequence[ColumnFacts]) -> bool:
+    """Whether a column says what labels say, or numbers as they do."""
+    said = {word.casefold() for word in facts.different}
+    words = {word.casefold() for label in labels for word in label.different}
+    are_numbers = facts.kind == "numbers" and all(label.kind == "numbers" for label in labels)
+    return are_numbers or bool(said & words)
+
+
+# --- replies --------------------------------------------------------------------------------------
+
+
+def _read_replies(finder: Finder) -> bool:
+    """Take the replies in which verdicts are stated, if there are such."""
+    named = finder.column_of("reply")
+    for facts in [named] if named else [*finder.free.values()]:
+        if (facts.kind != "texts" and facts is not named) or is_of_people(facts):
+            continue
+        shown = stated_answers(facts.texts)
+        if shown.labels and 2 * shown.stating >= len(facts.stated) and _is_judges(facts, shown):
+            _take_replies(finder, facts, shown)
+            return True
+    return False
+
+
+def _is_judges(facts: ColumnFacts, shown: StatedAnswers) -> bool:
+    """Whether a judge, and not who was judged, may have written the texts of a column."""
+    if words_in(facts, words_of.JUDGE | words_of.REPLIES) or facts.name == "reply":
+        return True
+    is_question = words_in(facts, words_of.JUDGED_TEXTS - words_of.WRITTEN)
+    of_solution = any(word in shown.form.casefold() for word in _OF_SOLUTIONS)
+    return not is_question and not (of_solution and words_in(facts, words_of.WRITTEN))
+
+
+def _take_replies(finder: Finder, facts: ColumnFacts, shown: StatedAnswers) -> None:
+    if not finder.says("reply"):
+        finder.take("reply", facts.name, f"states {shown.why}")
+    finder.show("labels", shown.labels, shown.why)
+    for word, meaning in shown.renamed:
+        if word.casefold() not in finder.renamed:
+            finder.show("value", (word, meaning), f"{word} means {meaning}")
+    if {*shown.labels} == _THREE_LETTERS and "c" not in finder.renamed:
+        readings = (
+            PossibleReading((Setting("value", ("C", "tie")),), "C says that neither is better"),
+            PossibleReading((Setting("value", ("C", "C")),), "C is the third of three answers"),
+        )
+        finder.ask("do replies say by C that two candidates are as good?", readings)
+
+
+# --- both orders in a row -------------------------------------------------------------------------
+
+
+def _take_wide_orders(finder: Finder) -> bool:
+    """Take two columns of verdicts that differ in the words for the two orders."""
+    answers = [facts for facts in finder.free.values() if weight_of(facts)]
+    for both in combinations(answers, 2):
+        rest = [tuple(word for word in f.words if word not in _ORDER_WORDS) for f in both]
+        orders = [[_ORDER_WORDS[word] for word in f.words if word in _ORDER_WORDS] for f in both]
+        if rest[0] == rest[1] and sorted(orders) == [["ab"], ["ba"]]:
+            for facts, (order,) in zip(both, orders, strict=True):
+                finder.take(f"verdict.{order}", facts.name, f"what was said in order {order}")
+            return True
+    return False
+
+
+# --- grades by criterion --------------------------------------------------------------------------
+
+
+def _take_grades(finder: Finder) -> bool:
+    """Take columns of whole numbers, a criterion each, where no other column is a verdict."""
+    graded: dict[str, ColumnFacts] = {}
+    for facts in finder.free.values():
+        criterion = _criterion(facts)
+        if criterion and facts.kind == "numbers" and not is_of_people(facts):
+            graded.setdefault(criterion, facts)
+    stated = [
+        facts
+        for facts in finder.free.values()
+        if weight_of(facts) >= _OF_VERDICTS
+        and facts not in graded.values()
+        and not is_of_people(facts)
+    ]
+    is_verdict = any(facts.kind != "numbers" for facts in stated) or len(graded) <= len(stated)
+    if not graded or (stated and is_verdict):
+        return False
+    if any(whole_scale(facts.stated) is None for facts in graded.values()):
+        return False
+    scale = whole_scale([text for facts in graded.values() for text in facts.stated])
+    ends = f"{scale[0]} to {scale[-1]}" if scale else "numbers"
+    for criterion, facts in graded.items():
+        finder.show("grades", (criterion, facts.name), f"grades {ends}")
+        finder.free.pop(facts.name)
+    for criterion in graded:
+        _take_people_of(finder, criterion, alone=len(graded) == 1)
+    if stated:
+        names = listed(facts.name for facts in stated)
+        finder.notes.append(f"grades by criterion are read; for {names} alone: --map verdict=...")
+    return True
+
+
+def _criterion(facts: ColumnFacts) -> str:
+    """The criterion that a column's name names: one of the usual ones, or a key with a score."""
+    parts = facts.name.split(".")
+    if len(parts) > 1 and parts[-1].casefold() in _GRADE_FIELDS:
+        return parts[-2]
+    usual = [word for word in facts.words if word in words_of.CRITERIA]
+    beside = words_of.JUDGE | words_of.PEOPLE | words_of.ANSWERS.keys()
+    is_answer = len(facts.words) == 1 and facts.words[0] in words_of.ANSWERS
+    is_other = bool({*facts.words} - {*usual} - beside)
+    return "" if is_answer or is_other else "_".join(usual)
+
+
+def _take_people_of(finder: Finder, criterion: str, *, alone: bool) -> None:
+    """Take the columns in which people graded by a criterion."""
+    of_people = [
+        facts.name
+        for facts in finder.free.values()
+        if facts.kind == "numbers"
+        and not words_in(facts, words_of.COUNTS | words_of.IDS)
+        and (
+            (is_of_people(facts) and (criterion in facts.name.casefold() or alone))
+            or (alone and facts.name in finder.joined)
+            or facts.name.startswith(f"{OF_PEOPLE}{criterion}.")
+        )
+    ]
+    if of_people:
+        finder.show("people", (criterion, "+".join(of_people)), "people's grades of it")
+        for name in of_people:
+            finder.free.pop(name)

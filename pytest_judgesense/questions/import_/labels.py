@@ -1,0 +1,106 @@
+"""Which columns hold what people said of items: the label, and what each person said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pytest_judgesense.errors import listed
+from pytest_judgesense.files.proposals import PossibleReading, Setting
+from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
+from pytest_judgesense.questions.import_ import role_words as words_of
+from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
+from pytest_judgesense.questions.import_.finder import Finder, is_of_people, words_in
+from pytest_judgesense.trial import TIE
+
+_LABEL: Final = ("label",)
+# What is the label only where no other column is.
+_IF_ALONE: Final = ("better",)
+# How far a number of people may lie beyond the judge's highest.
+_BEYOND: Final = 1.5
+
+
+def take_single_people(finder: Finder) -> None:
+    """Take the columns that are called ``people.NAME``."""
+    for name in [name for name in finder.free if name.startswith(OF_PEOPLE) and name != OF_PEOPLE]:
+        finder.take(name, name, "its name")
+
+
+def find_labels(finder: Finder) -> None:
+    """Take the column of labels, and those of single people."""
+    candidates = [
+        facts
+        for facts in finder.free.values()
+        if facts.may_answer
+        and not words_in(facts, words_of.IDS | words_of.COUNTS)
+        and (is_of_people(facts) or facts.words in (_LABEL, _IF_ALONE))
+    ]
+    if "label" not in finder.fields and candidates:
+        candidates = _take_label(finder, candidates)
+    joined = [
+        facts
+        for facts in finder.free.values()
+        if facts.name in finder.joined and _says_as_verdicts(finder, facts)
+    ]
+    for name in dict.fromkeys(facts.name for facts in (*candidates, *joined)):
+        finder.take(f"{OF_PEOPLE}{_person(name)}", name, "what a person said")
+    _note_same_words(finder)
+
+
+def _take_label(finder: Finder, candidates: Sequence[ColumnFacts]) -> list[ColumnFacts]:
+    """Take the one label among ``candidates``; those that are left, which are single people's."""
+    together = [f for f in candidates if words_in(f, words_of.TOGETHER) or f.words == _LABEL]
+    if_alone = [facts for facts in candidates if facts.words == _IF_ALONE]
+    if len(together) > 1 and any(facts.texts != together[0].texts for facts in together):
+        _ask_label(finder, together)
+        return [facts for facts in candidates if facts not in together]
+    single = together or (candidates if len(candidates) == 1 else if_alone)
+    if not single:
+        return [*candidates]
+    label = single[0]
+    finder.take("label", label.name, label.says)
+    return [facts for facts in candidates if facts is not label and facts not in if_alone]
+
+
+def _ask_label(finder: Finder, candidates: Sequence[ColumnFacts]) -> None:
+    first, second = candidates[:2]
+    both = [*zip(first.texts, second.texts, strict=True)]
+    row = next((place for place, said in enumerate(both) if said[0] != said[1]), 0)
+    readings = [
+        PossibleReading((Setting("map", ("label", facts.name)),), f"{facts.texts[row]} is right")
+        for facts in (first, second)
+    ]
+    names = listed(facts.name for facts in candidates)
+    finder.ask(f"which column is the judge compared with: {names}?", readings, row=row)
+
+
+def _person(column: str) -> str:
+    return column.removeprefix(OF_PEOPLE).rpartition(".")[2] or column
+
+
+def _says_as_verdicts(finder: Finder, facts: ColumnFacts) -> bool:
+    """Whether a column says what the verdicts say."""
+    verdict = finder.column_of("verdict")
+    if verdict is None or not facts.may_answer or words_in(facts, words_of.COUNTS | words_of.IDS):
+        return False
+    if verdict.kind == facts.kind == "numbers":
+        return number_in(facts.numbers[-1]) <= _BEYOND * number_in(verdict.numbers[-1])
+    said = {word.casefold() for word in facts.different}
+    return bool(said) and said <= {word.casefold() for word in verdict.different} | {TIE}
+
+
+def _note_same_words(finder: Finder) -> None:
+    """Tell of columns of which nothing says whose they are, and which say what verdicts say."""
+    alike = [
+        facts.name
+        for facts in finder.free.values()
+        if facts.kind in ("words", "true or false")
+        and len(facts.different) > 1
+        and _says_as_verdicts(finder, facts)
+    ]
+    if alike:
+        options = " ".join(f"--map {OF_PEOPLE}{name}={name}" for name in alike)
+        finder.notes.append(
+            f"{listed(alike)} says what the verdicts say, and is left out; if it is a person's: "
+            f"{options}"
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_judgesense.files.proposals import FileShape, Proposal
+from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.files.shapes.metric_columns import (
     ITEM,
     METRIC,
@@ -30,6 +31,11 @@ _COLUMNS: Final = frozenset(
         *("comments", "metadata", "tags", "success", "conversational", "multimodal", "index"),
     )
 )
+# Words of the names of DeepEval's metrics.
+_OWN: Final = frozenset(
+    "faithfulness relevancy precision recall hallucination bias toxicity geval correctness "
+    "correct summarization adherence completeness completion".split()
+)
 _NO_JUDGE: Final = "the table does not say which model judged: --judge names it"
 
 
@@ -46,11 +52,15 @@ def _proposal(table: RowTable) -> Proposal:
 
 
 def _rows(table: RowTable) -> RowTable:
-    return long_metrics(table, metric_columns(table, _COLUMNS), _TEXTS)
+    return long_metrics(table, metric_columns(table, _COLUMNS, _is_own), _TEXTS)
+
+
+def _is_own(metric: str) -> bool:
+    return not _OWN.isdisjoint(name_words(metric))
 
 
 def _has_metrics(table: RowTable) -> bool:
-    return not table.has("metrics_data") and bool(metric_columns(table, _COLUMNS))
+    return not table.has("metrics_data") and bool(metric_columns(table, _COLUMNS, _is_own))
 
 
 DEEPEVAL_TABLE: Final = FileShape(

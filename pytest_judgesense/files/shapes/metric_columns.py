@@ -7,8 +7,9 @@ numbers or true and false alone, is a metric.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, Final
 
 from pytest_judgesense.errors import listed
@@ -24,7 +25,8 @@ ITEM: Final = "sample"
 # Words of columns that count or time, or hold what people said: no metrics.
 _KEPT_ASIDE: Final = frozenset(
     "id ids idx index unnamed level count cost price tokens time timestamp latency seconds ms "
-    "duration date version run seed human humans people person expert annotator gold".split()
+    "duration date version run seed human humans people person expert annotator gold "
+    "temperature weight difficulty size length rank".split()
 )
 _IDS: Final = ("id", "sample_id", "question_id", "test_case_id")
 # A question, and what was answered.
@@ -34,18 +36,29 @@ _SHARED: Final = ("judge", "cluster", "template", "replicate", "file")
 _TRUTHS: Final = ("true", "false")
 
 
-def metric_columns(table: RowTable, others: Collection[str]) -> list[str]:
+def metric_columns(
+    table: RowTable, others: Collection[str], is_known: Callable[[str], bool]
+) -> list[str]:
     """The columns of metrics: numbers, or true and false, in columns that are none of the tool's.
+
+    Where some have names of the tool's metrics, further ones stand right beside these: tools write
+    scores together, and what else a table holds may be a number too.
 
     Args:
         table: as it was read.
         others: columns of the tool that hold what was judged.
+        is_known: whether a name is that of one of the tool's metrics.
     """
-    return [
+    graded = [
         name
         for name in table.columns
         if name not in others and _KEPT_ASIDE.isdisjoint(name_words(name)) and _are(table, name)
     ]
+    if not any(map(is_known, graded)):
+        return graded
+    runs = groupby(table.columns, lambda name: name in graded)
+    together = (list(names) for are_graded, names in runs if are_graded)
+    return [name for names in together if any(map(is_known, names)) for name in names]
 
 
 def _are(table: RowTable, name: str) -> bool:

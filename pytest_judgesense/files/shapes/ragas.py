@@ -86,7 +86,7 @@ def _proposal(table: RowTable) -> Proposal:
 
 
 def _rows(table: RowTable) -> RowTable:
-    metrics = metric_columns(table, _COLUMNS)
+    metrics = metric_columns(table, _COLUMNS, _is_own)
     judged = [name for name in metrics if _base(name) not in _COMPUTED]
     computed = [name for name in metrics if name not in judged]
     if computed:
@@ -96,6 +96,10 @@ def _rows(table: RowTable) -> RowTable:
         table = with_rows(table, table.rows, f"no row has a score of {', '.join(empty)}")
     texts = _SAMPLE if table.has(_SAMPLE[0]) else _OLD_SAMPLE
     return long_metrics(table, judged, texts) if judged else table
+
+
+def _is_own(metric: str) -> bool:
+    return _base(metric) in _JUDGED | _COMPUTED
 
 
 def _base(metric: str) -> str:
@@ -110,7 +114,7 @@ def _has_metrics(table: RowTable) -> bool:
         return False
     if not names.isdisjoint(_JUDGED | _COMPUTED):
         return True
-    return "retrieved_contexts" in names and bool(metric_columns(table, _COLUMNS))
+    return "retrieved_contexts" in names and bool(metric_columns(table, _COLUMNS, _is_own))
 
 
 RAGAS: Final = FileShape(

@@ -125,6 +125,7 @@ def test_a_table_of_deepeval_s_test_cases(tmp_path: Path) -> None:
             "Answer Relevancy": RELEVANT[number],
             "Correctness (GEval)": FAITHFUL[number],
             "latency_ms": 12.5,
+            "attempts": number,
         }
         for number in range(4)
     ]

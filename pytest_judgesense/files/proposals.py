@@ -6,7 +6,7 @@ of `ImportOptions` that a user would otherwise write. What a user says goes befo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -65,6 +65,17 @@ class OpenQuestion(NamedTuple):
     example: Row
     readings: tuple[PossibleReading, PossibleReading]
 
+    def is_answered_by(self, settings: Iterable[Setting]) -> bool:
+        """Whether somebody said all that one of the readings is about, in these words or others."""
+        stated = {_about(setting) for setting in settings}
+        return any({*map(_about, reading.settings)} <= stated for reading in self.readings)
+
+
+def _about(setting: Setting) -> tuple[str, SettingValue]:
+    """What a setting is about: of ``map`` the field, of ``value`` the word, whatever is said."""
+    value = setting.value
+    return setting.field, value[0] if isinstance(value, tuple) and value else ""
+
 
 class Proposal(NamedTuple):
     """How a file would be read.
@@ -87,6 +98,10 @@ def _as_they_are(table: RowTable) -> RowTable:
     return table
 
 
+def _any_table(_: RowTable) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class FileShape:
     """A form of files that a tool or a benchmark writes, known by few of its columns.
@@ -95,11 +110,12 @@ class FileShape:
         name: as ``--format`` takes it.
         title: what writes such files, and of what.
         sources: where the layout is stated: repository, commit and path, or an address.
-        columns: those that tell it from others; ``a.b`` is field b of the objects in column a. A
-            row has to have all of them.
-        proposes: how such rows are read.
+        columns: those that tell it from others; ``a.b`` is field b of the objects in column a. Some
+            row has each of them: older versions lack fields, and records may differ in kind.
+        proposes: how the rows are read that ``rows`` gives.
         rows: the rows that are judged, where not all of them are, or where they are nested in a way
             that no option undoes.
+        also: what else is true of such tables, where columns of these names are anybody's.
     """
 
     name: str
@@ -108,7 +124,8 @@ class FileShape:
     columns: tuple[str, ...]
     proposes: Callable[[RowTable], Proposal]
     rows: Callable[[RowTable], RowTable] = _as_they_are
+    also: Callable[[RowTable], bool] = _any_table
 
     def matches(self, table: RowTable) -> bool:
-        """Whether a table has the columns of this shape."""
-        return all(map(table.has, self.columns))
+        """Whether a table, as it was read, is of this shape."""
+        return all(map(table.has, self.columns)) and self.also(table)

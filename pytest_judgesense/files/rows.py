@@ -336,14 +336,17 @@ def _of_different_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # --- rows below any key of a JSON document --------------------------------------------------------
 
-# Words of keys below which no rows are looked for: what is no judgment, or about the whole file.
+# Words of keys below which no rows are looked for: what is no judgment.
 _ASIDE: Final = frozenset(
     """
     skip skipped error errors fail failed failure failures warn warning warnings exclude excluded
     exclusions drop dropped invalid ignored omitted missing unparsed unparseable exceptions retries
-    discarded removed leftover leftovers log logs usage config configuration settings meta metadata
+    discarded removed leftover leftovers log logs
     """.split()
 )
+# Words of keys of what is about the whole file: some tools keep there what was judged, and nothing
+# elsewhere.
+_ABOUT_THE_FILE: Final = frozenset("usage config configuration settings meta metadata".split())
 # Words of columns that hold what a judge or a person said.
 _SAID: Final = frozenset(
     """
@@ -379,6 +382,11 @@ class RowList(NamedTuple):
     def is_aside(self) -> bool:
         """Whether a key says that these are not what was judged."""
         return any(word in _ASIDE for word in name_words(self.key))
+
+    @property
+    def is_about_the_file(self) -> bool:
+        """Whether a key says that these are about the whole file."""
+        return any(word in _ABOUT_THE_FILE for word in name_words(self.key))
 
     @property
     def holds(self) -> int:
@@ -497,8 +505,10 @@ def chosen_rows(
     Raises:
         LogError: there are none, or two hold as much; it names both, and how one is chosen.
     """
-    asides = [rows for rows in lists if rows.is_aside]
-    candidates = [rows for rows in lists if not rows.is_aside]
+    asides = [rows for rows in lists if rows.is_aside or rows.is_about_the_file]
+    candidates = [rows for rows in lists if not rows.is_aside and not rows.is_about_the_file]
+    # Where nothing else is there, those about the file that hold anything of what is judged.
+    candidates = candidates or [rows for rows in asides if not rows.is_aside and rows.holds]
     best = max((rows.holds for rows in candidates), default=0)
     chosen = [rows for rows in candidates if rows.holds == best]
     if len(chosen) == 1:

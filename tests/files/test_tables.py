@@ -231,6 +231,17 @@ def test_what_is_aside_alone_is_not_read() -> None:
     assert caught.value.remedy == "if those are meant, name them: t.json#failed"
 
 
+def test_what_is_about_the_file_is_read_where_nothing_else_holds_rows() -> None:
+    rows = [{"id": 1, "verdict": "A"}]
+    graded = {"metadata": {"examples": rows, "errors": [*rows, *rows]}}
+    assert values(table_of(json.dumps(graded).encode(), Path("t.json"))) == rows
+    beside = graded | {"judged": [{"id": 2, "verdict": "B"}]}
+    assert values(table_of(json.dumps(beside).encode(), Path("t.json"))) == beside["judged"]
+    settings_alone = {"config": {"models": [{"name": "m"}]}}
+    with pytest.raises(LogError, match="holds no rows"):
+        table_of(json.dumps(settings_alone).encode(), Path("t.json"))
+
+
 def test_files_are_known_by_what_they_hold() -> None:
     rows = [{"id": "1", "v": "A"}, {"id": "2", "v": "B"}]
     cases = {

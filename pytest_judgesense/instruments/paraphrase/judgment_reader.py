@@ -284,7 +284,7 @@ class JudgmentReader:
         if (score := cell("score")) is not None:
             try:
                 source["score"] = float(score)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise row.wrong(self.columns["score"], "a number") from error
             if not math.isfinite(source["score"]):
                 raise row.wrong(self.columns["score"], "a finite number")

@@ -250,6 +250,9 @@ def _look_of_table(
     if shape is not None:
         table = shape.rows(table)
         proposal = shape.proposes(table)
+        answers = settings_of(given)
+        asked = (q for q in proposal.questions if not q.is_answered_by(answers))
+        proposal = proposal._replace(questions=tuple(asked))
     said = with_settings(given, (shown.setting for shown in proposal.taken))
     columns = columns_of(table)
     structure = structure_of(table, columns, said) if shape is None else Proposal()

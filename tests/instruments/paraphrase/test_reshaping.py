@@ -26,6 +26,13 @@ def judged(read_rows: Imported) -> list[Judgment]:
     return [judgment for judgment, _ in read_rows.judgments]
 
 
+@pytest.mark.parametrize("score", [10**400, "many", [1]])
+def test_a_score_that_is_no_number_is_an_error(tmp_path: Path, score: Any) -> None:
+    rows = [{"item": "q1", "verdict": "A", "grade": score}]
+    with pytest.raises(LogError, match="field 'grade' is malformed"):
+        read(tmp_path, rows, {"score": "grade"})
+
+
 # --- lists in cells --------------------------------------------------------------------------
 
 SCORED = [

@@ -13,14 +13,14 @@ from pytest_judgesense.commands.options import (
     FLAG,
     MANY,
     OUTPUT,
-    assignment,
+    add_row_options,
     by_criterion,
-    naming,
     number,
     place_of,
 )
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.output import write_text
+from pytest_judgesense.files.row_options import ROW_OPTION_WORDS
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.questions.import_.question import (
     NUMBERS,
@@ -44,8 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     either = parser.add_mutually_exclusive_group()
     forms = _forms_of_arguments()
     for field, words in OPTION_WORDS.items():
+        if field in ROW_OPTION_WORDS:
+            continue
         group = either if words.needs == NUMBERS else parser
         group.add_argument(option_name(field), help=str(words), **forms[field])
+    add_row_options(parser, f"foreign files ({OPTION_WORDS['map'].needs}; --lists, --join: table)")
 
 
 def _forms_of_arguments() -> Mapping[str, Mapping[str, Any]]:
@@ -58,15 +61,10 @@ def _forms_of_arguments() -> Mapping[str, Mapping[str, Any]]:
         "pairs": FILE,
         "leave_out": {**MANY, "metavar": "ID"},
         "validation": MANY | FILE,
-        "map": {**MANY, "type": assignment, "metavar": "FIELD=COLUMN"},
-        "value": {**MANY, "type": _translation, "metavar": "SAID=MEANT"},
-        "names": {**MANY, "type": naming, "metavar": "FIELD=slot|content"},
         "labels": {"type": _labels, "metavar": "A,B,..."},
         "grades": graded | {"metavar": "CRITERION=COLUMN,..."},
         "people": graded | {"metavar": "CRITERION=COLUMN+...,..."},
         "pass_mark": {"metavar": "GRADE"},
-        "lists": {**MANY, "type": _list_and_places, "metavar": "COLUMN=NAME,..."},
-        "join": {**MANY, "type": _file_and_column, "metavar": "FILE=COLUMN"},
         "replicate": {"type": number("replicate", int, MOST, least=1), "metavar": "N"},
         "judge": name,
         "suite": name,
@@ -85,25 +83,6 @@ def _labels(text: str) -> tuple[str, ...]:
     if len({*labels}) < len(labels) or not all(labels) or len({*labels} - {TIE, ABSTAIN}) < 2:
         raise argparse.ArgumentTypeError(f"{text!r} names no two verdicts, such as YES,NO")
     return labels
-
-
-def _list_and_places(text: str) -> tuple[str, str]:
-    """``COLUMN=NAME,...``, or a pattern of columns, which may go without a name."""
-    return (text, "") if "{" in text and "=" not in text else assignment(text)
-
-
-def _file_and_column(text: str) -> tuple[Path, str]:
-    """``FILE=COLUMN``; a file may have ``=`` in its name."""
-    file, _, column = text.rpartition("=")
-    if not file or not column:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form FILE=COLUMN")
-    return Path(file), column
-
-
-def _translation(text: str) -> tuple[str, str]:
-    """``SAID=MEANT``, or ``SAID=`` for what states nothing."""
-    word, equals, meant = text.partition("=")
-    return (word, meant) if word and equals and not meant else assignment(text)
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:

@@ -328,7 +328,7 @@ def stated_id(value: Any) -> str | None:
 def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:
     """The label that a value means, by the suite's ``values``, else by ``meanings``; any case.
 
-    An empty value is not a label.
+    An empty value is not a label, and neither is what ``values`` says means nothing.
     """
     text = (text_of(value) or "").strip()
     if not text:
@@ -337,7 +337,7 @@ def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str 
     for table in (stated, meanings):
         folded = {name.strip().casefold(): label for name, label in table.items()}
         if (label := folded.get(text.casefold(), folded.get(as_whole(text)))) is not None:
-            return label
+            return label or None
     return Misfit("label", repr(text), f"one of {listed(dict.fromkeys([*stated, *meanings]))}")
 
 

@@ -278,7 +278,7 @@ def test_labels_may_stand_in_any_table_under_other_names(folder: Path, correct: 
     assert code == 0, out
     assert rates(folder)[0]["labels"] == 100
     code, _, err = correct(*given)
-    assert (code, "--map item=COLUMN, label=COLUMN" in err) == (3, True)
+    assert (code, "--map item=COLUMN --map label=COLUMN" in err) == (3, True)
     code, _, err = correct(*given, *named, "--map", "who=by")
     assert (code, "no field of a label named 'who'" in err) == (2, True)
     code, _, err = correct(*given, "--map", "item=q.no", "--map", "label=said")

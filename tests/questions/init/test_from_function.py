@@ -239,7 +239,7 @@ def test_a_wrong_label_is_named_by_line_and_column(folder: Folder) -> None:
     assert "pairs.csv:17 cannot be read as items" in done.stdout
     assert "found:    pairs.csv:17, column better: 'modell_2'" in done.stdout
     assert "line 2 has 'model_1'" in done.stdout
-    assert "--value FOUND=LABEL" in done.stdout
+    assert "--value SAID=MEANT" in done.stdout
     assert not (folder.path / "suites").exists()
     # What it means can be said.
     told = folder.init(*MAPPED, "--value", "modell_2=2")
@@ -259,7 +259,7 @@ def items_in(folder: Path, *rows: dict[str, Any]) -> Items:
     """The items of a file of JSON Lines."""
     file = folder / "items.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return items_of(file)
+    return items_of(FunctionOptions("own:judge", file))
 
 
 def graded(output: str) -> str:
@@ -574,7 +574,7 @@ def test_callable_and_items_belong_together(tmp_path: Path) -> None:
     [
         (("--value", "good=YES"), "--value good=YES matches nothing in column label"),
         (("--value", "PASS=yes"), "--value PASS=yes matches nothing in column label"),
-        (("--labels", "PASS,FAIL", "--value", "yes=GOOD"), "--value yes=GOOD --value FOUND=LABEL"),
+        (("--labels", "PASS,FAIL", "--value", "yes=GOOD"), "--value yes=GOOD --value SAID=MEANT"),
         (("--labels", "PASS"), "2 to 12 labels, each once, such as YES,NO"),
         (("--labels", "0,...,10"), "found:    0,...,10"),
         (("--labels", "1..5,6"), "found:    1..5,6"),
@@ -629,11 +629,11 @@ def test_a_row_that_is_null_is_shown_where_it_stands(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--value", "a=b"), "--value without --callable"),
-        (("--kind", "score", "--map", "a=b"), "--kind, --map without --callable"),
+        (("--value", "a=b"), "--value without --callable or --from-log"),
+        (("--kind", "score", "--pass-mark", "1"), "--kind, --pass-mark without --callable"),
         (("--labels", "A,B"), "--labels without --callable or --from-log"),
         (("--sample", "3"), "--sample without --from-log"),
-        (("--from-log", "log.jsonl", "--map", "a=b"), "--map without --callable"),
+        (("--join", "a=b", "--lists", "c=d"), "--lists, --join without --callable or --from-log"),
     ],
 )
 def test_options_of_another_way_to_begin_are_refused(

@@ -130,11 +130,12 @@ def unit_of(form: str) -> str:
     return {JSON: "record", XLSX: "row", PARQUET: "row"}.get(form, "line")
 
 
-def read_rows(*places: Path) -> RowTable:
+def read_rows(*places: Path, are_named: bool | None = None) -> RowTable:
     """The rows of a file, or of several files, which a column `FILE_COLUMN` then names.
 
     Args:
         places: files, with ``#PART`` at their ends perhaps; or patterns such as ``runs/*.csv``.
+        are_named: whether that column is there; by default where there are several files.
 
     Raises:
         LogError: a file or a row cannot be read; it names file and line.
@@ -142,9 +143,9 @@ def read_rows(*places: Path) -> RowTable:
     """
     files = [file for place in places for file in files_at(place)]
     tables = [_read(path, part) for path, part in files]
-    if len(tables) == 1:
+    if len(tables) == 1 and not are_named:
         return tables[0]
-    return _together(tables, [path for path, _ in files])
+    return _together(tables, [path for path, _ in files], are_named=are_named is not False)
 
 
 def files_at(place: Path) -> list[tuple[Path, str]]:
@@ -193,21 +194,22 @@ def own_name(place: Path) -> str:
     return name
 
 
-def _together(tables: Sequence[RowTable], paths: Sequence[Path]) -> RowTable:
+def _together(tables: Sequence[RowTable], paths: Sequence[Path], *, are_named: bool) -> RowTable:
     """The rows of several files as those of one table, each with the name of its file."""
     names = _told_apart(paths)
     is_there = any(FILE_COLUMN in table.columns for table in tables)
     rows = [
-        row if is_there else replace(row, value={**row.value, FILE_COLUMN: name})
+        row if is_there or not are_named else replace(row, value={**row.value, FILE_COLUMN: name})
         for name, table in zip(names, tables, strict=True)
         for row in table.rows
     ]
     columns = dict.fromkeys(chain.from_iterable(table.columns for table in tables))
-    if not is_there:
+    if are_named:
         columns[FILE_COLUMN] = None
     note = f"the rows of {len(paths)} files are read together: {listed(names)}"
     note += f"; their own column {FILE_COLUMN!r} stays" if is_there else ""
-    notes = dict.fromkeys((note, *chain.from_iterable(table.notes for table in tables)))
+    stated = [note] if len(paths) > 1 else []
+    notes = dict.fromkeys((*stated, *chain.from_iterable(table.notes for table in tables)))
     forms = dict.fromkeys(table.form for table in tables)
     _refuse_size(len(columns), len(rows) * len(columns), f"{paths[0]} and others")
     return RowTable(

@@ -25,7 +25,14 @@ from pytest_judgesense.files.own_order import ORDERS, CandidateColumns, in_own_o
 from pytest_judgesense.files.row_options import read_as_told
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of, no_and_yes
-from pytest_judgesense.files.tables import JSON_LINES, RowTable, file_at, files_at, read_rows
+from pytest_judgesense.files.tables import (
+    FILE_COLUMN,
+    JSON_LINES,
+    RowTable,
+    file_at,
+    files_at,
+    read_rows,
+)
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
 from pytest_judgesense.measures.shared import (
@@ -197,7 +204,9 @@ def items_of(options: FunctionOptions) -> Items:
     with UsageError.restating(LogError):
         if options.makes_rows:
             return made_items(Items(file, read_as_told(options, options.items), part))
-        table = read_rows(options.items)
+        # As the suite will read it: of which file a row is, is no part of an item.
+        is_named = FILE_COLUMN in dict(options.map).values()
+        table = read_rows(options.items, are_named=is_named)
     if not table:
         raise UsageError(f"{options.items} holds no items", expected="a row for every item")
     return Items(file, table, part)

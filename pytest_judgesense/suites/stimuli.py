@@ -64,7 +64,7 @@ class Stimuli:
     ``user_names``: whether names and labels are those of the user, not of suites; ``material``:
     what the kind makes items with beside the lines; ``taken``: the fields that templates show or
     functions take; ``files``: those that ``file`` names, where it is a pattern of several, and
-    ``places``: of each number then the file and the number in it, for the lines are counted on.
+    ``where_by_number``: then the file of each number, and the line in it.
     """
 
     form: SuiteForm
@@ -75,7 +75,7 @@ class Stimuli:
     material: Any = None
     taken: frozenset[str] | None = None
     files: tuple[Path, ...] = ()
-    places: Mapping[int, str] = field(default_factory=dict)
+    where_by_number: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> list[Any]:
@@ -210,16 +210,16 @@ class Stimuli:
 
     def place(self, number: int) -> str:
         """A row of the file, as errors place it."""
-        return self.places.get(number) or place_of(self.file, number, self.word)
+        return self.where_by_number.get(number) or place_of(self.file, number, self.word)
 
     def _named(self, number: int) -> str:
         """The same without folders."""
-        where = self.places.get(number)
+        where = self.where_by_number.get(number)
         return PurePath(where).name if where else place_of(Path(self.file.name), number, self.word)
 
     def _short(self, number: int) -> str:
         """A row of the file, or of which of several."""
-        return self._named(number) if self.places else f"{self.word} {number}"
+        return self._named(number) if self.where_by_number else f"{self.word} {number}"
 
     def _place(self, field: str) -> str:
         """The name of a field in the file; of no field, the line."""
@@ -416,8 +416,8 @@ def _lines_of_files(path: Path, form: SuiteForm, place: Path) -> tuple[Stimuli, 
         ) from error
     rows = tuple(replace(row, number=number) for number, row in enumerate(table, start=1))
     stimuli = _stimuli_of_table(path, form, place, replace(table, rows=rows))
-    places = {row.number: row.where for row in rows}
-    return replace(stimuli, files=files, places=places), table.text
+    where_by_number = {row.number: row.where for row in rows}
+    return replace(stimuli, files=files, where_by_number=where_by_number), table.text
 
 
 def _stimuli_of_table(path: Path, form: SuiteForm, file: Path, table: RowTable) -> Stimuli:

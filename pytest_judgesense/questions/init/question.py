@@ -186,7 +186,7 @@ def start_from_log(options: LogOptions, folder: Path, install: str | None = None
         seed=options.seed,
         labels=options.labels,
         template=template,
-        names=dict(options.names),
+        row_options=options,
     )
     files = {suite.name: from_log.suite_files(suite) for suite in suites}
     folders = ProjectFolders.of(folder)

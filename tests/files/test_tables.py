@@ -225,6 +225,16 @@ def test_two_lists_that_hold_as_much_are_asked_for(tmp_path: Path) -> None:
         table_of(b"id,v\n1,A\n", path, "a")
 
 
+def test_objects_by_id_may_hold_lists_of_one_length() -> None:
+    """Three with a text and two runs each are three rows, and no columns; of pandas they are."""
+    keyed = {f"q{n}": {"answer": f"It is {n} so.", "verdicts": ["A", "B"]} for n in range(3)}
+    assert read(json.dumps(keyed).encode(), "t.json") == [
+        {"id": name, **row} for name, row in keyed.items()
+    ]
+    frame = pd.DataFrame([{"a": "x", "b": "y", "verdict": "A"}] * 4)
+    assert read(frame.to_json().encode(), "t.json") == frame.to_dict(orient="records")
+
+
 def test_what_is_aside_alone_is_not_read() -> None:
     with pytest.raises(LogError, match="holds no rows") as caught:
         table_of(b'{"failed": [{"id": 1, "verdict": "A"}]}', Path("t.json"))

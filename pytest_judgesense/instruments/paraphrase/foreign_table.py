@@ -42,6 +42,7 @@ from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     refuse_fields,
 )
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
+from pytest_judgesense.replies.stated_answers import meaning_of_step
 from pytest_judgesense.suites.answer_kinds import (
     InferredAnswers,
     as_steps,
@@ -531,7 +532,7 @@ def _not_comparable(
             found=_listed(sorted(verdicts)),
             expected="A and B, or two words such as model_1 and model_2; and tie",
             remedy="rename the others, to A, B or tie, or to nothing where they state no verdict: "
-            + _values((word, "") for word in rest),
+            + _values((word, meaning_of_step(word) or "") for word in rest),
         )
         return
     vouched = not verdicts.isdisjoint(meant) and not labels.isdisjoint(meant)

@@ -204,7 +204,7 @@ def _output(by_parameter: Mapping[str, str], output: str, options: FunctionOptio
             f"which text {options.function} grades is not known",
             found=listed(f"{name} (column {of})" for name, of in by_parameter.items()),
             expected="one parameter that takes the output",
-            remedy=f"name its column: {command_of(options)} --map {output}={first}",
+            remedy=f"name its column: {command_of(options)} {option_words('--map', output, first)}",
         )
     return named[0]
 

@@ -30,7 +30,7 @@ from pytest_judgesense.files.reshaping import PEOPLE
 from pytest_judgesense.files.row_options import RenamedWords, RowOptions, read_as_told
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import candidates_among, column_of, no_and_yes
-from pytest_judgesense.files.tables import own_name
+from pytest_judgesense.files.tables import RowTable, own_name
 from pytest_judgesense.instruments.paraphrase.candidate_naming import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     FIELDS,
@@ -145,8 +145,7 @@ def read_table(
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
-    row_options = RowOptions(lists=tuple((lists or {}).items()), join=tuple(joins))
-    table = read_as_told(row_options, path, *more)
+    table = _table_at((path, *more), (lists or {}).items(), joins)
     names_found = dict.fromkeys(table.columns)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(table.rows, mapping, names_found)
@@ -178,6 +177,15 @@ def _fixed_fields(
         if name not in columns and named[name] is None
     ]
     return fixed, notices
+
+
+def _table_at(
+    places: Sequence[Path],
+    lists: Iterable[tuple[str, str]],
+    joins: Iterable[tuple[Path, str]],
+) -> RowTable:
+    """The rows at some places, with those of lists in them and with the columns of other files."""
+    return read_as_told(RowOptions(lists=tuple(lists), join=tuple(joins)), *places)
 
 
 def refuse_columns(

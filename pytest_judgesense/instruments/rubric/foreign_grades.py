@@ -129,8 +129,7 @@ def read_grades(
         UsageError: a column or a criterion is not there, or the scale is not known.
         LogError: a cell is no grade, or a row appears twice.
     """
-    row_options = RowOptions(lists=tuple(lists), join=tuple(joins))
-    table = read_as_told(row_options, path, *more)
+    table = read_as_told(RowOptions(lists=tuple(lists), join=tuple(joins)), path, *more)
     rows = table.rows
     names = dict.fromkeys(table.columns)
     _refuse_options(grades, people, mapping, labels)

@@ -198,8 +198,7 @@ def frozen_suites(
     """
     refuse_repeats(row_options)
     placed, stated, notices = _judgments_of(log, row_options)
-    of_candidates = set[str]()
-    suites: list[FrozenSuite] = []
+    of_candidates, suites = set[str](), list[FrozenSuite]()
     for name, part in grouped(placed, lambda line: line[1].trial.suite).items():
         judgments = [judgment for _, judgment, _ in part]
         designs = [design for _, _, design in part if design is not None]
@@ -211,11 +210,9 @@ def frozen_suites(
             lines, naming = _in_own_order(name, lines, stated)
             notes += naming.notices
             of_candidates |= naming.fields
-        first_wording = None
-        if template is not None:
-            renamed = _renamed(lines)
-            first_wording = with_names(template, renamed)
-            notes += [f"text {old} is called {new} in the suite" for old, new in renamed.items()]
+        renamed = {} if template is None else _renamed(lines)
+        notes += [f"text {old} is called {new} in the suite" for old, new in renamed.items()]
+        first_wording = None if template is None else with_names(template, renamed)
         shown = None if first_wording is None else placeholders(first_wording)
         outputs = _each_once(name, lines, shown)
         drawn = _drawn(outputs, sample, seed, design.score)

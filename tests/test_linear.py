@@ -27,6 +27,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.evidence import content_stems
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.replies.stated_answers import stated_answers
 from pytest_judgesense.report.failing_checks import contrasted
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.wordings import _CHOICE, _glosses, _sign
@@ -243,6 +244,11 @@ REPLIES = [
 def test_the_reading_of_replies(unit: str, space: DecisionSpace) -> None:
     # Of more than 60,000 characters the ends alone are read.
     holds(repeated(unit, lambda text: parse_reply(text, space)), 6_000)
+
+
+@pytest.mark.parametrize("unit", REPLIES)
+def test_the_answers_that_replies_show(unit: str) -> None:
+    holds(repeated(unit, lambda text: stated_answers([text])), 6_000)
 
 
 @pytest.mark.parametrize("unit", ["a ", "word ", " \n", "a b c "])

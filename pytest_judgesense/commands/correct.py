@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from pytest_judgesense.commands.options import (
     BAR_FAILED,
     FILE,
     MANY,
     add_cassettes,
-    assignment,
+    add_row_options,
     number,
     place_of,
+    row_options_of,
     seed,
     show,
 )
@@ -33,10 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--calibration-suite", metavar="NAME", help=help_text)
     help_text = "labels of people for some of these verdicts: a table with columns item, label"
     parser.add_argument("--labels", help=help_text, **FILE)
-    help_text = "the column of the item, label, person or drawn, where it is called otherwise; may "
-    help_text += "be repeated"
-    pair: dict[str, Any] = {**MANY, "type": assignment}
-    parser.add_argument("--map", help=help_text, metavar="FIELD=COLUMN", **pair)
     help_text = "how these were drawn, where the file does not say it"
     parser.add_argument("--drawn", choices=["random", "stratified"], help=help_text)
     help_text = f"state that these are as calibrated, where it is not recorded: {','.join(PARTS)}"
@@ -48,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge-seed", type=seed, default=0, help="seed of every random draw")
     add_cassettes(parser)
     parser.add_argument("-o", "--output", help="write the rates as JSON", **FILE)
+    add_row_options(parser, "labels (fields: item, label, person, drawn, order, people.NAME)")
 
 
 def _parts(text: str) -> tuple[str, ...]:
@@ -70,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         judges=tuple(options.judge_name),
         seed=options.judge_seed,
         place=place_of(options),
-        columns=tuple(options.map),
+        row_options=row_options_of(options),
     ).answer()
     show(answer.lines())
     if options.output is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -16,9 +15,8 @@ from pytest_judgesense.commands.options import (
     MANY,
     OUTPUT,
     WRONG_COMMAND,
-    assignment,
+    add_row_options,
     by_criterion,
-    naming,
     number,
     place_of,
     show,
@@ -27,6 +25,7 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.files.output import write_text
+from pytest_judgesense.files.row_options import ROW_OPTION_WORDS
 from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.questions.import_.option_words import NUMBERS, OPTION_WORDS, option_name
@@ -35,8 +34,6 @@ from pytest_judgesense.questions.lint_report import lint_report
 from pytest_judgesense.trial import ABSTAIN, MOST, TIE
 
 _MOST_STEPS: Final = 100
-# A word in quotation marks, an equals sign, and what it means.
-_QUOTED: Final = re.compile(r'"([^"]+)"=(.*)', re.DOTALL)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,8 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     either = parser.add_mutually_exclusive_group()
     forms = _forms_of_arguments()
     for field, words in OPTION_WORDS.items():
+        if field in ROW_OPTION_WORDS:
+            continue
         group = either if words.needs == NUMBERS else parser
         group.add_argument(option_name(field), help=str(words), **forms[field])
+    add_row_options(parser, f"foreign files ({OPTION_WORDS['map'].needs}; --lists, --join: table)")
 
 
 def _forms_of_arguments() -> Mapping[str, Mapping[str, Any]]:
@@ -66,15 +66,10 @@ def _forms_of_arguments() -> Mapping[str, Mapping[str, Any]]:
         "pairs": FILE,
         "leave_out": {**MANY, "metavar": "ID"},
         "validation": MANY | FILE,
-        "map": {**MANY, "type": assignment, "metavar": "FIELD=COLUMN"},
-        "value": {**MANY, "type": _translation, "metavar": "SAID=MEANT"},
-        "names": {**MANY, "type": naming, "metavar": "FIELD=slot|content"},
         "labels": {"type": _labels, "metavar": "A,B,..."},
         "grades": graded | {"metavar": "CRITERION=COLUMN,..."},
         "people": graded | {"metavar": "CRITERION=COLUMN+...,..."},
         "pass_mark": {"metavar": "GRADE"},
-        "lists": {**MANY, "type": _list_and_places, "metavar": "COLUMN=NAME,..."},
-        "join": {**MANY, "type": _file_and_column, "metavar": "FILE=COLUMN"},
         "replicate": {"type": number("replicate", int, MOST, least=1), "metavar": "N"},
         "judge": name,
         "suite": name,
@@ -93,27 +88,6 @@ def _labels(text: str) -> tuple[str, ...]:
     if len({*labels}) < len(labels) or not all(labels) or len({*labels} - {TIE, ABSTAIN}) < 2:
         raise argparse.ArgumentTypeError(f"{text!r} names no two verdicts, such as YES,NO")
     return labels
-
-
-def _list_and_places(text: str) -> tuple[str, str]:
-    """``COLUMN=NAME,...``, or a pattern of columns, which may go without a name."""
-    return (text, "") if "{" in text and "=" not in text else assignment(text)
-
-
-def _file_and_column(text: str) -> tuple[Path, str]:
-    """``FILE=COLUMN``; a file may have ``=`` in its name."""
-    file, _, column = text.rpartition("=")
-    if not file or not column:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form FILE=COLUMN")
-    return Path(file), column
-
-
-def _translation(text: str) -> tuple[str, str]:
-    """``SAID=MEANT``, or ``SAID=`` for what states nothing; ``"A=B"=tie`` for what holds a sign."""
-    if quoted := _QUOTED.fullmatch(text):
-        return quoted[1], quoted[2]
-    word, equals, meant = text.partition("=")
-    return (word, meant) if word and equals and not meant else assignment(text)
 
 
 def run(options: argparse.Namespace) -> Iterable[str] | int:

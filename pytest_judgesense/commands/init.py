@@ -10,11 +10,11 @@ from typing import Any
 from pytest_judgesense.commands.options import (
     FILE,
     FLAG,
-    MANY,
-    assignment,
+    add_row_options,
     by_criterion,
-    naming,
+    given_row_options,
     number,
+    row_options_of,
     seed,
 )
 from pytest_judgesense.errors import UsageError, listed
@@ -51,19 +51,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed: dict[str, Any] = {"action": "extend", "default": [], "type": by_criterion}
     listed["metavar"] = "CRITERION=COLUMN+...,..."
     function.add_argument("--grades", help=text, **listed)
-    text = "the column of a parameter, a.b for field b of objects in column a; also label=, id=, "
-    text += "cluster= and category=, or output= and system= with --grades; may be repeated"
-    pair: dict[str, Any] = {**MANY, "type": assignment}
-    function.add_argument("--map", metavar="PARAMETER=COLUMN", help=text, **pair)
-    text = "the label (1, 2, tie, ...) that a value of the label's column means; may be repeated"
-    function.add_argument("--value", metavar="FOUND=LABEL", help=text, **pair)
     text = "the possible answers, if no column or log holds them, such as YES,NO; of a score both "
     text += "ends"
     function.add_argument("--labels", metavar="A,B,...", help=text)
     text = "the score from which a text passes"
     function.add_argument("--pass-mark", metavar="SCORE", help=text)
     frozen = parser.add_argument_group("outputs of a log that were judged before")
-    text = "a judgment log, as judgesense import writes it: each of its suites becomes one here"
+    text = "a judgment log, as judgesense import writes it: each of its suites becomes one here; "
+    text += "or a foreign file of judgments, read by the same options as there"
     frozen.add_argument("--from-log", help=text, dest="log", metavar="LOG", type=Path)
     text = "number of outputs of each suite, drawn in proportion to the verdicts (default: all)"
     whole = number("number of outputs", int, least=1)
@@ -71,9 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     frozen.add_argument("--seed", type=seed, default=0, help="seed of that draw (default: 0)")
     text = "the first wording, instead of the judge's own, with {{NAME}} for each text"
     frozen.add_argument("--template", help=text, **FILE)
-    text = "whether a text of two candidates, such as a, is the slot as the judge saw it, or the "
-    text += "content, where lines in order ba do not say it; may be repeated"
-    frozen.add_argument("--names", metavar="FIELD=slot|content", help=text, **MANY, type=naming)
+    add_row_options(
+        parser,
+        "items, or of a foreign log (--map of items: parameters, and id, label, cluster, category, "
+        "order; with --grades output and system)",
+    )
 
 
 def run(options: argparse.Namespace) -> Iterable[str]:
@@ -103,11 +100,10 @@ def function_options(options: argparse.Namespace) -> FunctionOptions:
         options.items,
         options.kind,
         grades=tuple(options.grades),
-        map=tuple(options.map),
-        value=tuple(options.value),
         labels=_labels(options.labels),
         pass_mark=options.pass_mark,
         folder=options.folder,
+        **vars(row_options_of(options)),
     )
 
 
@@ -119,7 +115,7 @@ def log_options(options: argparse.Namespace) -> LogOptions:
         options.seed,
         labels=_labels(options.labels),
         template=options.template,
-        names=tuple(options.names),
+        **vars(row_options_of(options)),
     )
 
 
@@ -130,13 +126,18 @@ def _labels(text: str | None) -> tuple[str, ...]:
 
 def _refuse_stray(options: argparse.Namespace) -> None:
     """Refuse options of one way to begin that are given with another, where they say nothing."""
-    of_function = {"--kind": options.kind, "--map": options.map, "--value": options.value}
-    of_function |= {"--grades": options.grades, "--pass-mark": options.pass_mark}
-    frozen = {"--sample": options.sample, "--template": options.template, "--names": options.names}
+    of_function = {"--kind": options.kind, "--grades": options.grades}
+    of_function |= {"--pass-mark": options.pass_mark}
+    frozen = {"--sample": options.sample, "--template": options.template}
+    of_rows = dict.fromkeys(given_row_options(options), True)
     ways = [
         ("--callable", options.function, of_function),
         ("--from-log", options.log, frozen),
-        ("--callable or --from-log", options.function or options.log, {"--labels": options.labels}),
+        (
+            "--callable or --from-log",
+            options.function or options.log,
+            {"--labels": options.labels, **of_rows},
+        ),
     ]
     for way, chosen, belonging in ways:
         if chosen is None and (stray := [name for name, value in belonging.items() if value]):

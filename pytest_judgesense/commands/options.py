@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed, printable
+from pytest_judgesense.files.assignments import NotTwoTexts, assigned
 from pytest_judgesense.files.pytest_ini import usual_recordings
+from pytest_judgesense.files.row_options import ROW_OPTION_WORDS, RowOptions
 from pytest_judgesense.questions.place import JUDGE, Place, find_code_of_project
 from pytest_judgesense.text.display import complain_of, print_line
 from pytest_judgesense.text.layout import Toned
@@ -176,16 +178,68 @@ def by_criterion(text: str) -> list[tuple[str, str]]:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """A value of the form ``NAME=VALUE``, as `argparse` reads it."""
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
+    """``NAME=VALUE``, as `argparse` reads it; a side with an equals sign in double quotes."""
+    name, value = _assigned(text)
+    if not value:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
     return name, value
 
 
-def naming(text: str) -> tuple[str, str]:
-    """``FIELD=slot`` or ``FIELD=content``, as `argparse` reads it."""
+def _assigned(text: str) -> tuple[str, str]:
+    """``NAME=VALUE`` or ``NAME=``."""
+    try:
+        return assigned(text)
+    except NotTwoTexts as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _naming(text: str) -> tuple[str, str]:
+    """``FIELD=slot`` or ``FIELD=content``."""
     field, named = assignment(text)
     if named not in ("slot", "content"):
         raise argparse.ArgumentTypeError(f"{text!r} is neither {field}=slot nor {field}=content")
     return field, named
+
+
+def _list_and_places(text: str) -> tuple[str, str]:
+    """``COLUMN=NAME,...``, or a pattern of columns, which may go without a name."""
+    return (text, "") if "{" in text and "=" not in text else assignment(text)
+
+
+def _file_and_column(text: str) -> tuple[Path, str]:
+    """``FILE=COLUMN``; a file may have ``=`` in its name."""
+    file, column = text.rpartition("=")[::2]
+    if '"' in text:
+        file, column = _assigned(text)
+    if not file or not column:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form FILE=COLUMN")
+    return Path(file), column
+
+
+_ROW_OPTION_FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "map": {"type": assignment, "metavar": "FIELD=COLUMN"},
+    "value": {"type": _assigned, "metavar": "SAID=MEANT"},
+    "names": {"type": _naming, "metavar": "FIELD=slot|content"},
+    "lists": {"type": _list_and_places, "metavar": "COLUMN=NAME,..."},
+    "join": {"type": _file_and_column, "metavar": "FILE=COLUMN"},
+}
+
+
+def add_row_options(parser: argparse.ArgumentParser, files: str) -> None:
+    """Add how rows of foreign files are read, by the names that the options have everywhere.
+
+    ``files`` says which files these are.
+    """
+    group = parser.add_argument_group(f"how the rows of {files} are read")
+    for field, form in _ROW_OPTION_FORMS.items():
+        group.add_argument(f"--{field}", help=ROW_OPTION_WORDS[field], **MANY, **form)
+
+
+def row_options_of(options: argparse.Namespace) -> RowOptions:
+    """What the options of `add_row_options` say."""
+    return RowOptions(**{field: tuple(getattr(options, field)) for field in _ROW_OPTION_FORMS})
+
+
+def given_row_options(options: argparse.Namespace) -> list[str]:
+    """The options of `add_row_options` that were given."""
+    return [f"--{field}" for field in _ROW_OPTION_FORMS if getattr(options, field)]

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from pytest_judgesense.files.row_options import Assignments, RowOptions
 
 if TYPE_CHECKING:
     from pytest_judgesense.files.tables import RowTable
 
-Assignments: TypeAlias = tuple[tuple[str, str], ...]
-
 
 @dataclass(frozen=True)
-class ImportOptions:
+class ImportOptions(RowOptions):
     """How a foreign file is read; each form of files reads those that are about it.
+
+    What is said of the rows of any foreign file stands in `RowOptions`.
 
     Attributes:
         path: the file, or a folder of them.
         more: more files, whose rows follow those of the first.
-        map: by the field of a judgment the column that holds it.
-        value: by a word of the file what it means here; an empty text: nothing.
-        names: by a field whether it names a ``slot`` or a ``content``.
         labels: the possible verdicts, read from the replies.
         grades: by criterion the column of the judge's grades.
         people: by criterion the columns of people's grades.
         pass_mark: the grade from which an output passes.
-        lists: by a column that holds lists the names of their places; or by a pattern of columns
-            what their values are called.
-        join: files with more columns, in order, and the column of both that tells them.
         replicate: of all rows.
         judge: of all rows.
         suite: of all rows.
@@ -48,15 +44,10 @@ class ImportOptions:
     """
 
     path: Path
-    map: Assignments = ()
-    value: Assignments = ()
-    names: Assignments = ()
     labels: tuple[str, ...] | None = None
     grades: Assignments = ()
     people: Assignments = ()
     pass_mark: str | None = None
-    lists: Assignments = ()
-    join: tuple[tuple[Path, str], ...] = ()
     replicate: int | None = None
     judge: str | None = None
     suite: str | None = None

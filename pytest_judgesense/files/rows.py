@@ -359,6 +359,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # A text of a prompt or a reply has as many words, at least; rows are known by the first of them.
 _FEWEST_WORDS: Final = 3
 _LOOKED_AT: Final = 20
+_FEWEST_ALIKE: Final = 3
 _KEY: Final = "id"
 _OTHER_KEY: Final = "key"
 # How pandas writes a table by its parts.
@@ -440,6 +441,8 @@ def _by_columns(value: Mapping[str, Any]) -> list[Any] | None:
     """Rows of columns that are lists of one length, in objects perhaps; ``None`` if it is none."""
     if (by_index := _by_index(value)) is not None:
         return by_index
+    if _are_alike(value):
+        return None
     lists = [*_lists_in(value)]
     lengths = {len(column) for column in lists}
     if len(lists) < 2 or len(lengths) != 1 or not (length := lengths.pop()):
@@ -483,6 +486,21 @@ def _split(value: Mapping[str, Any]) -> list[Any] | None:
     if any(not isinstance(row, list) or len(row) != len(names) for row in rows):
         return None
     return [dict(zip(map(str, names), row, strict=True)) for row in rows]
+
+
+def _are_alike(value: Mapping[str, Any]) -> bool:
+    """Whether the values are three objects or more with the same keys, some of them no columns.
+
+    Such an object holds a row each, also where a list stands in every one of them.
+    """
+    objects = [*value.values()]
+    if len(objects) < _FEWEST_ALIKE or not all(isinstance(row, dict) for row in objects):
+        return False
+    keys = {*objects[0]}
+    cells = [objects[0][name] for name in keys]
+    return all(keys == row.keys() for row in objects) and any(
+        isinstance(cell, str) for cell in cells
+    )
 
 
 def _by_id(value: Mapping[str, Any]) -> list[Any] | None:

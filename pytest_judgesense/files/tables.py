@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from glob import has_magic
@@ -66,6 +67,9 @@ _OTHERS: Final = {
     b"%PDF": "a PDF",
     b"\x93NUMPY": "an array of NumPy",
 }
+# Control characters that no text has where each character begins with a byte of its own.
+_BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_LOOKED_AT: Final = 4096
 _SAVE_AS: Final = "save it as CSV (UTF-8), JSON Lines, XLSX or Parquet, and read that"
 # Marks of encodings, the longer first.
 _ENCODINGS: Final = {
@@ -130,11 +134,12 @@ def unit_of(form: str) -> str:
     return {JSON: "record", XLSX: "row", PARQUET: "row"}.get(form, "line")
 
 
-def read_rows(*places: Path) -> RowTable:
+def read_rows(*places: Path, are_named: bool | None = None) -> RowTable:
     """The rows of a file, or of several files, which a column `FILE_COLUMN` then names.
 
     Args:
         places: files, with ``#PART`` at their ends perhaps; or patterns such as ``runs/*.csv``.
+        are_named: whether that column is there; by default where there are several files.
 
     Raises:
         LogError: a file or a row cannot be read; it names file and line.
@@ -142,9 +147,9 @@ def read_rows(*places: Path) -> RowTable:
     """
     files = [file for place in places for file in files_at(place)]
     tables = [_read(path, part) for path, part in files]
-    if len(tables) == 1:
+    if len(tables) == 1 and not are_named:
         return tables[0]
-    return _together(tables, [path for path, _ in files])
+    return _together(tables, [path for path, _ in files], are_named=are_named is not False)
 
 
 def files_at(place: Path) -> list[tuple[Path, str]]:
@@ -193,21 +198,22 @@ def own_name(place: Path) -> str:
     return name
 
 
-def _together(tables: Sequence[RowTable], paths: Sequence[Path]) -> RowTable:
+def _together(tables: Sequence[RowTable], paths: Sequence[Path], *, are_named: bool) -> RowTable:
     """The rows of several files as those of one table, each with the name of its file."""
     names = _told_apart(paths)
     is_there = any(FILE_COLUMN in table.columns for table in tables)
     rows = [
-        row if is_there else replace(row, value={**row.value, FILE_COLUMN: name})
+        row if is_there or not are_named else replace(row, value={**row.value, FILE_COLUMN: name})
         for name, table in zip(names, tables, strict=True)
         for row in table.rows
     ]
     columns = dict.fromkeys(chain.from_iterable(table.columns for table in tables))
-    if not is_there:
+    if are_named:
         columns[FILE_COLUMN] = None
     note = f"the rows of {len(paths)} files are read together: {listed(names)}"
     note += f"; their own column {FILE_COLUMN!r} stays" if is_there else ""
-    notes = dict.fromkeys((note, *chain.from_iterable(table.notes for table in tables)))
+    stated = [note] if len(paths) > 1 else []
+    notes = dict.fromkeys((*stated, *chain.from_iterable(table.notes for table in tables)))
     forms = dict.fromkeys(table.form for table in tables)
     _refuse_size(len(columns), len(rows) * len(columns), f"{paths[0]} and others")
     return RowTable(
@@ -309,12 +315,11 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
         raise LogError(problem, found=other, expected="rows of texts", remedy=_SAVE_AS)
     marks = (encoding for mark, encoding in _ENCODINGS.items() if data.startswith(mark))
     encoding = next(marks, "utf-8")
-    named = "UTF-16" if data[:4].count(0) == 2 else "WINDOWS-1252"
     with LogError.instead_of(
         UnicodeDecodeError,
         problem,
         expected="a text in UTF-8, or in UTF-16 with its mark",
-        remedy=f"write it in UTF-8; if it is {named}: iconv -f {named} -t UTF-8 {path} > NEW",
+        remedy=_into_text(data, path),
     ):
         text = text_of(data, encoding)
     if "\0" in text:
@@ -324,6 +329,14 @@ def _decoded(data: bytes, path: Path) -> tuple[str, str]:
             remedy=f"if it has no place there: tr -d '\\000' < {path} > NEW",
         )
     return text, "" if encoding.startswith("utf-8") else encoding.upper()
+
+
+def _into_text(data: bytes, path: Path) -> str:
+    """What makes a text in UTF-8 of bytes that are none."""
+    named = "UTF-16" if data[:4].count(0) == 2 else "WINDOWS-1252"
+    if named != "UTF-16" and _BINARY.search(data[:_LOOKED_AT]):
+        return f"it is no text; if it holds a table, {_SAVE_AS}"
+    return f"write it in UTF-8; if it is {named}: iconv -f {named} -t UTF-8 {path} > NEW"
 
 
 def _of_text(text: str, encoding: str, path: Path, content: Content, part: str) -> RowTable:
@@ -550,6 +563,14 @@ def read_document(path: Path, kind: type | tuple[type, ...], expected: str) -> A
     with LogError.instead_of(OSError, f"{path} cannot be read", expected=expected):
         data = read_bytes(path)
     content, _ = unpacked(data, path)
+    table = XLSX if content.is_workbook else PARQUET
+    if content.is_workbook or content.data.startswith(_BEGINS_PARQUET):
+        raise LogError(
+            f"{path} cannot be read",
+            found=f"{table}, a table",
+            expected=f"JSON in UTF-8: {expected}",
+            remedy="a table of judgments is read by: judgesense import --format table",
+        )
     text, _ = _decoded(content.data, path)
     with LogError.instead_of(
         ValueError, f"{path} cannot be read", expected="JSON in UTF-8, one value in the file"

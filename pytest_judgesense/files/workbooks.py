@@ -18,6 +18,8 @@ from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files.limits import beyond, limits
 from pytest_judgesense.files.rows import refuse_names
 
+# Of whole numbers that a double holds, each has another one beside it.
+_MOST_EXACT: Final = 2**53
 # Rows that Parquet gives at once, before their bytes are counted.
 _AT_ONCE: Final = 256
 
@@ -95,8 +97,26 @@ def _sheet(sheet: Any, where: str) -> Sheet:
         if left < 0:
             raise beyond(LogError, f"{where}, row {number}: too many cells", "cells", "more")
         row += [None] * (len(names) - len(row))
+        _refuse_rounded(zip(names, row, strict=True), f"{where}, row {number}")
         rows.append((number, dict(zip(names, row, strict=True))))
     return Sheet(sheet.title, names, rows)
+
+
+def _refuse_rounded(cells: Iterable[tuple[str, Any]], where: str) -> None:
+    """Refuse whole numbers that no number of a workbook can be: those of ids, which are rounded.
+
+    The numbers of workbooks are those of IEEE 754 with 53 bits. What writes them has rounded
+    already, also where all digits stand in the sheet: openpyxl writes 9007199254740992 for one more
+    than that.
+    """
+    for name, cell in cells:
+        if isinstance(cell, int | float) and abs(cell) > _MOST_EXACT and cell == cell // 1:
+            raise LogError(
+                f"{where}: column {name} holds a number with more digits than a workbook keeps",
+                found=f"{cell:.0f}, rounded when the workbook was written",
+                expected=f"whole numbers up to {_MOST_EXACT}, or longer ones as texts",
+                remedy="write such ids as texts, or the table as CSV, from where it was made",
+            )
 
 
 def _without_empty_end(cells: list[Any]) -> list[Any]:

@@ -292,15 +292,19 @@ def _bare(text: str) -> str:
 
 def _steps_of_pairs(counted: Counter[str]) -> _ClosedSet | None:
     """``A>>B``, ``A=B`` and their like, and slots beside them."""
-    meanings = {word: _meaning_of_step(word) or _slot_of(word) for word in counted}
-    steps = [word for word in counted if _meaning_of_step(word)]
+    meanings = {word: meaning_of_step(word) or _slot_of(word) for word in counted}
+    steps = [word for word in counted if meaning_of_step(word)]
     read = {word: label for word, label in meanings.items() if label is not None}
     if not steps or not _are_nearly_all(read, counted):
         return None
     return _ClosedSet(_labels_of_pair(read), read, tuple((word, read[word]) for word in steps))
 
 
-def _meaning_of_step(word: str) -> str | None:
+def meaning_of_step(word: str) -> str | None:
+    """The slot that a step of a comparison prefers, or a tie; ``None`` for any other word.
+
+    ``A>>B`` and ``B<A`` both prefer A; ``A=B`` is a tie.
+    """
     step = _STEP_OF_PAIR.fullmatch(word)
     if step is None or step[1].upper() == step[3].upper():
         return None

@@ -152,7 +152,8 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         labelled=drawn_by(form, answers, by_columns),
         uncounted=replace(labels.uncounted, unfinished=unfinished),
         files=tuple(
-            file.resolve() for file in (stimuli.file, *of_people, *sources, *material.files)
+            file.resolve()
+            for file in (*(stimuli.files or (stimuli.file,)), *of_people, *sources, *material.files)
         ),
         source=source.name if source else "",
         was=form.was or "",

@@ -17,6 +17,13 @@ def placeholders(template: str) -> frozenset[str]:
     return frozenset(_parts(template)[1::2])
 
 
+def with_names(template: str, renamed: Mapping[str, str]) -> str:
+    """``template`` with the placeholders that are called otherwise."""
+    return _PLACEHOLDER.sub(
+        lambda shown: f"{{{{{renamed[shown[1]]}}}}}" if shown[1] in renamed else shown[0], template
+    )
+
+
 def fill(template: str, fields: Mapping[str, str]) -> str:
     """``template`` with every placeholder replaced; raises ``KeyError`` for an unknown one."""
     form, values = _form(template)

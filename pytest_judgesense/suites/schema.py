@@ -240,7 +240,7 @@ OF_SOME_KINDS: Final = frozenset(
 
 
 class StimuliForm(Form):
-    """``[stimuli]``: the file with the items (a table of any kind), and which of them are used.
+    """``[stimuli]``: the file with the items (a table of any kind, or a pattern of several files).
 
     ``columns`` names the column, or key, of each field that is called otherwise in the file, and
     under ``people`` (or ``people.CRITERION``, for grades) one of each person who labelled items;

@@ -9,18 +9,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
+from glob import has_magic
+from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from pytest_judgesense.errors import LogError, SuiteError, did_you_mean, listed
+from pytest_judgesense.errors import LogError, SuiteError, UsageError, did_you_mean, listed
 from pytest_judgesense.files.limits import beyond, limits
 from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.files.rows import field_of
-from pytest_judgesense.files.tables import JSON, JSON_LINES, RowTable, file_at, table_of, unit_of
+from pytest_judgesense.files.tables import (
+    FILE_COLUMN,
+    JSON,
+    JSON_LINES,
+    RowTable,
+    file_at,
+    files_at,
+    read_rows,
+    table_of,
+    unit_of,
+)
 from pytest_judgesense.suites.item import Item, item_id, named
 from pytest_judgesense.suites.schema import STRATUM, SuiteForm
 from pytest_judgesense.trial import as_whole
@@ -52,7 +63,8 @@ class Stimuli:
     ``table_form``: that of the file, in the words of `files.tables`;
     ``user_names``: whether names and labels are those of the user, not of suites; ``material``:
     what the kind makes items with beside the lines; ``taken``: the fields that templates show or
-    functions take.
+    functions take; ``files``: those that ``file`` names, where it is a pattern of several, and
+    ``where_by_number``: then the file of each number, and the line in it.
     """
 
     form: SuiteForm
@@ -62,6 +74,8 @@ class Stimuli:
     user_names: bool = False
     material: Any = None
     taken: frozenset[str] | None = None
+    files: tuple[Path, ...] = ()
+    where_by_number: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> list[Any]:
@@ -92,7 +106,7 @@ class Stimuli:
                 continue
             identifier: str | None = read.id  # type: ignore[attr-defined]
             if identifier is not None and line_of.setdefault(identifier, number) != number:
-                repeated = f"{identifier!r}, which {self.word} {line_of[identifier]} has"
+                repeated = f"{identifier!r}, which {self._short(line_of[identifier])} has"
                 once = "every id once: trial ids are made of it"
                 wrong.append((number, Misfit("id", repeated, once)))
             else:
@@ -104,7 +118,7 @@ class Stimuli:
     def named(self, items: Iterable[Item]) -> Iterator[Item]:
         """The items of its lines, in their order, with ids and places; see `suites.item.named`."""
         placed = (
-            item if item.id else replace(item, place=f"{self.word} {number}")
+            item if item.id else replace(item, place=self._short(number))
             for (number, _), item in zip(self.lines, items, strict=True)
         )
         return named(placed, self.taken)
@@ -112,7 +126,7 @@ class Stimuli:
     def names(self, lines: Sequence[Any]) -> Iterator[str]:
         """What errors call the items of parsed ``lines``: their ids, else their places."""
         for (number, _), line in zip(self.lines, lines, strict=True):
-            yield line.id or f"in {self.word} {number}"
+            yield line.id or f"in {self._short(number)}"
 
     def _parsed_at_once(self, model: type[_Line]) -> list[_Line]:
         """The lines if all are right: in half the time, and without a word about what is wrong."""
@@ -169,8 +183,7 @@ class Stimuli:
         """The error with lines, columns, values, and a valid line as example."""
         lines = dict.fromkeys(number for number, _ in wrong)
         shown = [
-            f"{place_of(Path(self.file.name), number, self.word)}, "
-            f"{self._place(misfit.field)}: {misfit.found}"
+            f"{self._named(number)}, {self._place(misfit.field)}: {misfit.found}"
             for number, misfit in wrong[:_MOST_SHOWN]
         ]
         if len(wrong) > _MOST_SHOWN:
@@ -197,7 +210,16 @@ class Stimuli:
 
     def place(self, number: int) -> str:
         """A row of the file, as errors place it."""
-        return place_of(self.file, number, self.word)
+        return self.where_by_number.get(number) or place_of(self.file, number, self.word)
+
+    def _named(self, number: int) -> str:
+        """The same without folders."""
+        where = self.where_by_number.get(number)
+        return PurePath(where).name if where else place_of(Path(self.file.name), number, self.word)
+
+    def _short(self, number: int) -> str:
+        """A row of the file, or of which of several."""
+        return self._named(number) if self.where_by_number else f"{self.word} {number}"
 
     def _place(self, field: str) -> str:
         """The name of a field in the file; of no field, the line."""
@@ -212,7 +234,7 @@ class Stimuli:
         name = self.columns.get(misfit.field, misfit.field)
         for number in right:
             if (value := field_of(rows[number], name)) is not ...:
-                return f"; {self.word} {number} has {_shown(value)}"
+                return f"; {self._short(number)} has {_shown(value)}"
         return ""
 
     def _remedy(self, misfit: Misfit) -> str:
@@ -328,7 +350,7 @@ def stated_id(value: Any) -> str | None:
 def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str | Misfit | None:
     """The label that a value means, by the suite's ``values``, else by ``meanings``; any case.
 
-    An empty value is not a label.
+    An empty value is not a label, and neither is what ``values`` says means nothing.
     """
     text = (text_of(value) or "").strip()
     if not text:
@@ -337,7 +359,7 @@ def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str 
     for table in (stated, meanings):
         folded = {name.strip().casefold(): label for name, label in table.items()}
         if (label := folded.get(text.casefold(), folded.get(as_whole(text)))) is not None:
-            return label
+            return label or None
     return Misfit("label", repr(text), f"one of {listed(dict.fromkeys([*stated, *meanings]))}")
 
 
@@ -345,8 +367,15 @@ def row_label(stimuli: Stimuli, value: Any, meanings: Mapping[str, str]) -> str 
 
 
 def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
-    """All lines of the stimuli file that the suite file at ``path`` names, and their text."""
-    file, _ = file_at(path.parent / form.stimuli.file)
+    """All lines of the stimuli file that the suite file at ``path`` names, and their text.
+
+    It may be a pattern of several, ``items/*.csv``, whose lines follow each other in the order of
+    their names.
+    """
+    place = path.parent / form.stimuli.file
+    file, _ = file_at(place)
+    if has_magic(str(file)) and not file.exists():
+        return _lines_of_files(path, form, place)
     with SuiteError.instead_of(
         OSError,
         f"the stimuli of suite {form.name} cannot be read",
@@ -366,6 +395,33 @@ def stimuli_of_bytes(path: Path, form: SuiteForm, data: bytes) -> tuple[Stimuli,
     file, part = file_at(path.parent / form.stimuli.file)
     with SuiteError.restating(LogError):
         table = table_of(data, file, part)
+    return _stimuli_of_table(path, form, file, table), table.text
+
+
+def _lines_of_files(path: Path, form: SuiteForm, place: Path) -> tuple[Stimuli, str]:
+    """All lines of the files that match a pattern, and their texts.
+
+    Of which file a line is, is known by a column where ``columns`` names it (``cluster = "file"``):
+    items are known by what they hold, and not by the names of files.
+    """
+    try:
+        with SuiteError.restating(LogError, UsageError):
+            files = tuple(file for file, _ in files_at(place))
+            is_named = FILE_COLUMN in form.stimuli.renamed.values()
+            table = read_rows(place, are_named=is_named)
+    except SuiteError as error:
+        remedy = error.remedy or f"fix [stimuli] file in {path}"
+        raise SuiteError(
+            error.what, found=error.found, expected=error.expected, remedy=remedy
+        ) from error
+    rows = tuple(replace(row, number=number) for number, row in enumerate(table, start=1))
+    stimuli = _stimuli_of_table(path, form, place, replace(table, rows=rows))
+    where_by_number = {row.number: row.where for row in rows}
+    return replace(stimuli, files=files, where_by_number=where_by_number), table.text
+
+
+def _stimuli_of_table(path: Path, form: SuiteForm, file: Path, table: RowTable) -> Stimuli:
+    """The lines of a table as those of the suite file at ``path``, whose ``file`` they are of."""
     if len(table) > limits().trials:
         where = table.rows[limits().trials].where
         raise beyond(SuiteError, f"{where}: one item too many", "trials", "more")
@@ -376,7 +432,7 @@ def stimuli_of_bytes(path: Path, form: SuiteForm, data: bytes) -> tuple[Stimuli,
     if user_names:
         _refuse_columns(path, form, file, table)
     lines = [(row.number, row.value) for row in table]
-    return Stimuli(form, file, lines, table.form, user_names), table.text
+    return Stimuli(form, file, lines, table.form, user_names)
 
 
 def _refuse_columns(path: Path, form: SuiteForm, file: Path, table: RowTable) -> None:

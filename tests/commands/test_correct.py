@@ -278,7 +278,7 @@ def test_labels_may_stand_in_any_table_under_other_names(folder: Path, correct: 
     assert code == 0, out
     assert rates(folder)[0]["labels"] == 100
     code, _, err = correct(*given)
-    assert (code, "--map item=COLUMN, label=COLUMN" in err) == (3, True)
+    assert (code, "--map item=COLUMN --map label=COLUMN" in err) == (3, True)
     code, _, err = correct(*given, *named, "--map", "who=by")
     assert (code, "no field of a label named 'who'" in err) == (2, True)
     code, _, err = correct(*given, "--map", "item=q.no", "--map", "label=said")
@@ -330,6 +330,38 @@ def test_labels_of_pairs_are_contents_or_slots(folder: Path, correct: Correct) -
     assert code == 0, err
     # All are labelled: 1, 2, 1 and a tie in turn.
     assert rates(folder)[0]["value"] == pytest.approx((1 + 0 + 1 + 0.5) / 4)
+    # Shown in the other order, a slot is the other content; of one of two orders it is asked.
+    shown = [f"{row},{('ab', 'ba')[n % 2]}" for n, row in enumerate(rows)]
+    (folder / "people.csv").write_text("item,label,order\n" + "\n".join(shown) + "\n")
+    code, _, err = correct(*arguments)
+    assert (code, "--names label=slot" in err) == (2, True)
+    code, _, err = correct(*arguments, "--names", "label=slot")
+    assert code == 0, err
+    # a, the other of B, 1, and a tie: contents 1, 1, 1 and a tie in turn.
+    assert rates(folder)[0]["value"] == pytest.approx((1 + 1 + 1 + 0.5) / 4)
+
+
+def test_rows_of_labels_are_joined_and_renamed_as_those_of_imports_are(
+    folder: Path, correct: Correct
+) -> None:
+    """What each person said stands in another file; the words are theirs, with an equals sign."""
+    labelled = [(place, label) for place, (_, label) in enumerate(answers(240, 160))][::4]
+    words = {"PASS": "ok=1", "FAIL": "ok=0"}
+    ids = "".join(f"a{place}\n" for place, _ in labelled)
+    (folder / "drawn.csv").write_text(f"item\n{ids}")
+    said = "".join(f"a{place},anna,{words[label]}\n" for place, label in labelled)
+    (folder / "said.csv").write_text(f"item,person,label\n{said}")
+    given = ("production.jsonl", "--labels", "drawn.csv", "--drawn", "random")
+    named = ("--join", "said.csv=item", "--value", '"ok=1"=PASS', "--value", '"ok=0"=FAIL')
+    code, _, err = correct(*given, *named, "-o", "rates.json")
+    assert code == 0, err
+    assert rates(folder)[0]["labels"] == 100
+    code, _, err = correct(*given, *named, "--value", '"ok=2"=PASS')
+    assert (code, "--value '\"ok=2\"=PASS' is not used" in err) == (2, True)
+    code, _, err = correct(*given, *named, "--names", "label=slot")
+    assert (code, "verdicts of no pairs" in err) == (2, True)
+    code, _, err = correct("production.jsonl", "--calibration", "release.json", *named[:2])
+    assert (code, "--join said.csv=item, and no --labels" in err) == (2, True)
 
 
 def test_a_line_of_labels_is_not_left_out_in_silence(folder: Path, correct: Correct) -> None:

@@ -118,7 +118,7 @@ def test_what_a_field_names_is_a_slot_or_a_content() -> None:
     code, printed = table(GRADES, *MAPPED, "--names", "a=first")
     assert (code, "'a=first' is neither a=slot nor a=content" in printed) == (2, True)
     code, printed = command("init", "--names", "a=slot")
-    assert (code, "--names without --from-log" in printed) == (2, True)
+    assert (code, "--names without --callable or --from-log" in printed) == (2, True)
 
 
 def test_a_field_that_is_given_twice_is_a_wrong_command() -> None:

@@ -225,6 +225,16 @@ def test_two_lists_that_hold_as_much_are_asked_for(tmp_path: Path) -> None:
         table_of(b"id,v\n1,A\n", path, "a")
 
 
+def test_objects_by_id_may_hold_lists_of_one_length() -> None:
+    """Three with a text and two runs each are three rows, and no columns; of pandas they are."""
+    keyed = {f"q{n}": {"answer": f"It is {n} so.", "verdicts": ["A", "B"]} for n in range(3)}
+    assert read(json.dumps(keyed).encode(), "t.json") == [
+        {"id": name, **row} for name, row in keyed.items()
+    ]
+    frame = pd.DataFrame([{"a": "x", "b": "y", "verdict": "A"}] * 4)
+    assert read(frame.to_json().encode(), "t.json") == frame.to_dict(orient="records")
+
+
 def test_what_is_aside_alone_is_not_read() -> None:
     with pytest.raises(LogError, match="holds no rows") as caught:
         table_of(b'{"failed": [{"id": 1, "verdict": "A"}]}', Path("t.json"))
@@ -503,6 +513,41 @@ def test_what_is_no_table_is_an_error_that_says_what_it_is(
         table_of(data, Path(name))
     assert found in f"{caught.value.found} {caught.value.expected}"
     assert name in caught.value.what
+
+
+@pytest.mark.parametrize("number", [2**53 + 2, 12345678901234567890])
+def test_ids_that_a_workbook_has_rounded_are_one_error(number: int) -> None:
+    """Beyond 2^53 its numbers are not all there; up to it they are read exactly."""
+    for value, is_exact in ((2**53, True), (str(number), True), (number, False)):
+        book = Workbook()
+        sheet = book.active
+        assert sheet is not None
+        sheet.append(["id", "verdict"])
+        sheet.append([value, "A"])
+        file = io.BytesIO()
+        book.save(file)
+        if is_exact:
+            assert read(file.getvalue(), "t.xlsx") == [{"id": value, "verdict": "A"}]
+            continue
+        with pytest.raises(LogError, match="row 2: column id holds a number") as caught:
+            read(file.getvalue(), "t.xlsx")
+        assert "as texts" in caught.value.remedy
+
+
+def test_no_encoding_is_proposed_for_what_is_no_text(tmp_path: Path) -> None:
+    """A table in place of a document is called one; other bytes are no text in any encoding."""
+    columnar = io.BytesIO()
+    parquet.write_table(pa.table({"id": [1]}), columnar)
+    (tmp_path / "t.parquet").write_bytes(columnar.getvalue())
+    with pytest.raises(LogError) as caught:
+        read_document(tmp_path / "t.parquet", dict, "the results of a tool")
+    assert caught.value.found == "Parquet, a table"
+    with pytest.raises(LogError) as caught:
+        table_of(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Path("t.csv"))
+    assert "iconv" not in caught.value.remedy
+    with pytest.raises(LogError) as caught:
+        table_of("größer\n".encode("cp1252"), Path("t.csv"))
+    assert "iconv -f WINDOWS-1252" in caught.value.remedy
 
 
 @pytest.mark.parametrize(("module", "extra"), [("openpyxl", "excel"), ("pyarrow", "parquet")])

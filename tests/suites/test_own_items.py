@@ -54,6 +54,55 @@ def test_a_csv_with_columns_of_its_own(load: Load) -> None:
     assert suite.items[0].cluster == suite.items[0].id
 
 
+def _items_in(folder: Path, columns: str, *texts: str) -> Suite:
+    """A suite of pairs whose items stand in files of a folder, 0.csv and so on."""
+    (folder / "items").mkdir(parents=True)
+    for number, text in enumerate(texts):
+        (folder / "items" / f"{number}.csv").write_text(HEADER + text, encoding="utf-8")
+    stimuli = f'file = "items/*.csv"\n{columns}'
+    path = folder / "own.suite.toml"
+    path.write_text(PAIRWISE.replace('file = "items.jsonl"\n', stimuli), encoding="utf-8")
+    return load_suite(path, None, BUILT_IN.forms)
+
+
+GREET, THANK = "Greet.,Hello.,Go.,answer_1\n", "Thank.,No.,Thanks.,answer_2\n"
+PART = "Part.,Bye.,,TIE\n"
+
+
+def test_a_pattern_of_files_is_one_list_of_items_known_by_their_texts(tmp_path: Path) -> None:
+    """Which file holds an item, and on which line, changes neither its id nor its digest."""
+    suite = _items_in(tmp_path / "first", COLUMNS, GREET + THANK, PART)
+    assert [item.place for item in suite.items] == ["0.csv:2", "0.csv:3", "1.csv:2"]
+    assert [item.label for item in suite.items] == ["1", "2", "tie"]
+    assert [file.name for file in suite.files] == ["0.csv", "1.csv"]
+    moved = _items_in(tmp_path / "second", COLUMNS, PART, THANK, GREET)
+    assert {item.id: item.digest for item in moved.items} == {
+        item.id: item.digest for item in suite.items
+    }
+
+
+def test_the_name_of_the_file_is_a_column_where_columns_names_it(tmp_path: Path) -> None:
+    """As the cluster; also where the pattern matches one file."""
+    columns = COLUMNS.replace(" }", ', cluster = "file" }')
+    suite = _items_in(tmp_path / "two", columns, GREET + THANK, PART)
+    assert [item.cluster for item in suite.items] == ["0.csv", "0.csv", "1.csv"]
+    suite = _items_in(tmp_path / "one", columns, GREET)
+    assert [item.cluster for item in suite.items] == ["0.csv"]
+
+
+def test_faults_in_one_of_several_files_name_it(tmp_path: Path) -> None:
+    """The file and its line; an id that two files have; a pattern that matches nothing."""
+    with pytest.raises(SuiteError) as wrong:
+        _items_in(tmp_path / "label", COLUMNS, GREET, "Part.,Bye.,,neither\n")
+    assert "1.csv:2, column better: 'neither'" in str(wrong.value)
+    columns = COLUMNS.replace(" }", ', id = "question" }')
+    with pytest.raises(SuiteError, match=r"'Greet.', which 0.csv:2 has"):
+        _items_in(tmp_path / "id", columns, GREET, GREET)
+    with pytest.raises(SuiteError, match="no file matches") as nothing:
+        _items_in(tmp_path / "none", COLUMNS)
+    assert "fix [stimuli] file" in nothing.value.remedy
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Final, NamedTuple
 
-from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, listed, unknown_name
+from pytest_judgesense.errors import JudgesenseError, UsageError, listed, unknown_name
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.candidate_texts import (
     CONTENT,
     SLOT,
@@ -27,19 +27,20 @@ from pytest_judgesense.files.candidate_texts import (
 from pytest_judgesense.files.foreign_results import Imported, left_out, slug, without_common_value
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.judgment_fields import FIELDS, PLACES, of_one_order
-from pytest_judgesense.files.reshaping import PEOPLE, reshaped
+from pytest_judgesense.files.reshaping import PEOPLE
+from pytest_judgesense.files.row_options import RenamedWords, RowOptions, read_as_told
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import candidates_among, column_of, no_and_yes
-from pytest_judgesense.files.tables import RowTable, own_name, read_rows
+from pytest_judgesense.files.tables import RowTable, own_name
 from pytest_judgesense.instruments.paraphrase.candidate_naming import Naming, naming_of
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     ORDERS,
     SWEPT,
     JudgmentReader,
-    RenamedWords,
     refuse_fields,
 )
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
+from pytest_judgesense.replies.stated_answers import meaning_of_step
 from pytest_judgesense.suites.answer_kinds import (
     InferredAnswers,
     as_steps,
@@ -145,7 +146,7 @@ def read_table(
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
-    table = looked_at or table_at((path, *more), (lists or {}).items(), joins)
+    table = looked_at or _table_at((path, *more), (lists or {}).items(), joins)
     names_found = dict.fromkeys(table.columns)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(table.rows, mapping, names_found)
@@ -180,16 +181,13 @@ def _fixed_fields(
     return fixed, notices
 
 
-def table_at(
+def _table_at(
     places: Sequence[Path],
     lists: Iterable[tuple[str, str]],
     joins: Iterable[tuple[Path, str]],
 ) -> RowTable:
-    """The table at some places, reshaped as `files.reshaping` says; a `LogError` without rows."""
-    table = reshaped(read_rows(*places), lists, joins)
-    if not table:
-        raise LogError(f"{places[0]} holds no rows", expected="at least one")
-    return table
+    """The rows at some places, with those of lists in them and with the columns of other files."""
+    return read_as_told(RowOptions(lists=tuple(lists), join=tuple(joins)), *places)
 
 
 def refuse_columns(
@@ -553,7 +551,7 @@ def _not_comparable(
             found=_listed(sorted(verdicts)),
             expected="A and B, or two words such as model_1 and model_2; and tie",
             remedy="rename the others, to A, B or tie, or to nothing where they state no verdict: "
-            + _values(f"{word}=" for word in rest),
+            + _values((word, meaning_of_step(word) or "") for word in rest),
         )
         return
     vouched = not verdicts.isdisjoint(meant) and not labels.isdisjoint(meant)
@@ -564,22 +562,19 @@ def _not_comparable(
     if not swapped and (answers.are_grades or answers.are_scores):
         return  # how far numbers lie apart is told without a common one
     unclear = sorted(labels - {"A", "B", "1", "2"} if slots else labels)[:_MOST_SHOWN]
-    renamed = [f"{word}=VERDICT" for word in unclear]
+    renamed = [(word, "VERDICT") for word in unclear]
     if slots:
         named: Sequence[str] = candidates_among(unclear) or unclear
-        renamed = [f"{word}={place}" for word, place in zip(named, "12", strict=False)]
+        renamed = [*zip(named, "12", strict=False)]
     remedy = f"say what each label means: {_values(renamed)}{', or 2' * (len(renamed) == 1)}"
     if not comparable and not swapped:
-        as_they_are = [f"{word}={word}" for word in (min(verdicts), min(labels))]
+        as_they_are = [(word, word) for word in (min(verdicts), min(labels))]
         remedy += f"; if no verdict is ever right, name one of each: {_values(as_they_are)}"
     yield without_common_value(suite, verdicts, labels, remedy)
 
 
-def _values(renamed: Iterable[str]) -> str:
-    # A dash at the start would look like an option.
-    return " ".join(
-        f"--value{'=' if renaming[0] == '-' else ' '}{quote(renaming)}" for renaming in renamed
-    )
+def _values(renamed: Iterable[tuple[str, str]]) -> str:
+    return " ".join(option_words("--value", word, meaning) for word, meaning in renamed)
 
 
 def _spelt_alike(judgments: list[Judgment]) -> list[Judgment]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, unknown_name
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.foreign_results import NO_VERDICT, json_or_none, messages_of
 from pytest_judgesense.files.judgment_fields import FIELDS, PLACES, of_one_order
+from pytest_judgesense.files.row_options import RenamedWords
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.space import DecisionSpace
@@ -77,29 +79,6 @@ def refuse_fields(names: Collection[str]) -> None:
         )
 
 
-class RenamedWords:
-    """Words of a file, in any case, by what they are called here; it notes which of them occur."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = {word.casefold(): meaning for word, meaning in values.items()}
-        self._occurred: set[str] = set()
-
-    def __call__(self, *words: str) -> str:
-        """What the first of ``words`` that is renamed is called; else the last as it is."""
-        renamed = next((word.casefold() for word in words if word.casefold() in self._values), None)
-        if renamed is None:
-            return words[-1]
-        self._occurred.add(renamed)
-        return self._values[renamed]
-
-    def unused(self, labels: Iterable[str]) -> Iterator[str]:
-        """A notice of words that do not occur; those that mean one of ``labels`` name labels."""
-        label_set = {*labels}
-        for word, meaning in self._values.items():
-            if word not in self._occurred and meaning not in label_set:
-                yield f"--value {word}={meaning} is not used: nothing is called {word}"
-
-
 @dataclass(frozen=True, slots=True)
 class JudgmentReader:
     """It reads rows as judgments.
@@ -127,7 +106,8 @@ class JudgmentReader:
         cluster = self._text(row, "cluster") or item
         order = self._text(row, "order") or "ab"
         if order not in ORDERS:
-            expected = f"ab or ba; words for them are renamed: --value {order}=ab"
+            renaming = option_words("--value", order, "ab")
+            expected = f"ab or ba; words for them are renamed: {renaming}"
             raise row.wrong(self.columns["order"], expected)
         if PLACES[0] in self.columns:
             item, order = self._placed(row, item)

@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.foreign_results import Imported, columns_named, left_out, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.judgment_fields import FIELDS
 from pytest_judgesense.files.reshaping import PEOPLE
+from pytest_judgesense.files.row_options import RenamedWords, RowOptions, read_as_told
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.files.tables import RowTable, own_name
-from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns, table_at
+from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     SWEPT,
     JudgmentReader,
-    RenamedWords,
     of_verdicts,
     refuse_fields,
 )
@@ -131,7 +132,9 @@ def read_grades(
         UsageError: a column or a criterion is not there, or the scale is not known.
         LogError: a cell is no grade, or a row appears twice.
     """
-    table = looked_at or table_at((path, *more), lists, joins)
+    table = looked_at or read_as_told(
+        RowOptions(lists=tuple(lists), join=tuple(joins)), path, *more
+    )
     rows = table.rows
     names = dict.fromkeys(table.columns)
     _refuse_options(grades, people, mapping, labels)
@@ -330,8 +333,8 @@ def _no_grade(row: Row, column: str, text: str, scale: Sequence[str], more: str)
         f"{row.where}: column {column} holds no grade",
         found=text,
         expected=f"a grade of the scale {listed(scale)}; or {more}",
-        remedy=f"fix it, rename it (--value {text}={scale[0]}), take it out (--value {text}=), or "
-        "name the scale: --labels LOWEST,...,HIGHEST",
+        remedy=f"fix it, rename it ({option_words('--value', text, scale[0])}), take it out "
+        f"({option_words('--value', text, '')}), or name the scale: --labels LOWEST,...,HIGHEST",
     )
 
 

@@ -16,9 +16,11 @@ from typing import Final, NamedTuple, get_args
 
 import pytest_judgesense.stats.prediction_powered as powered
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.files.reshaping import with_decimal_points
+from pytest_judgesense.files.own_order import CandidateColumns, in_own_order
+from pytest_judgesense.files.reshaping import PEOPLE
+from pytest_judgesense.files.row_options import RenamedWords, RowOptions, read_as_told
 from pytest_judgesense.files.rows import Row, field_of
-from pytest_judgesense.files.tables import RowTable, file_at, read_rows
+from pytest_judgesense.files.tables import RowTable, file_at
 from pytest_judgesense.measures.calibration import CONTENTS, answer_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.correct.answer import CorrectedRow, by_system
@@ -37,9 +39,9 @@ from pytest_judgesense.suites.people import (
 from pytest_judgesense.trial import LABEL, TIE, Drawn, Judgment, as_whole
 
 CHANCE: Final = ("random", "stratified")
-_NEEDED: Final = ("item", "label")
-_EXPECTED: Final = "a table with the columns item and label, or --map item=COLUMN, label=COLUMN"
-_FIELDS: Final = (*_NEEDED, "person", "drawn")
+_AS_THEY_ARE: Final = RowOptions()
+_EXPECTED: Final = "columns item and label, or --map item=COLUMN --map label=COLUMN"
+_FIELDS: Final = ("item", "label", "person", "drawn", "order")
 
 
 class DrawnLabels(NamedTuple):
@@ -69,7 +71,9 @@ def labels_of_file(
     path: Path,
     drawn: str | None,
     items: Sequence[Item] = (),
-    columns: Mapping[str, str] | None = None,
+    row_options: RowOptions = _AS_THEY_ARE,
+    *,
+    is_pair: bool = False,
 ) -> DrawnLabels:
     """The labels of a file.
 
@@ -78,21 +82,21 @@ def labels_of_file(
         drawn: how the items were drawn, where the file does not say.
         items: those of the verdicts, where they are known: of a file of people's labels those of
             the texts of these items count. Without, they go by the ids of items.
-        columns: of a table, the column of ``item``, ``label``, ``person`` and ``drawn``, where it
-            is called otherwise; ``a.b`` is field b of the objects in a.
+        row_options: how the rows of a table are read.
+        is_pair: whether the verdicts are of two candidates, whose slots labels may name.
 
     Raises:
         UsageError: a column is not there or not used, nobody says that chance drew the items, or
             no label is of one of ``items``.
         LogError, SuiteError: the file is not of the form.
     """
-    if columns and (unknown := [name for name in columns if name not in _FIELDS]):
-        raise unknown_name("field of a label", unknown[0], _FIELDS)
-    if not columns and _is_of_people(path):
+    if not row_options.is_given and _is_of_people(path):
         rows, remarks = _rows_of_people(path, items)
     else:
-        table = with_decimal_points(read_rows(path))
-        rows, remarks = _rows(path, table, columns or {}), [*table.notes]
+        table = read_as_told(row_options, path)
+        columns = _LabelColumns.of(path, table, dict(row_options.map))
+        table = _in_own_order(table, columns, row_options, is_pair=is_pair)
+        rows, remarks = _rows(table, columns, RenamedWords(dict(row_options.value))), [*table.notes]
     ways = {row.drawn for row in rows if row.drawn} or ({drawn} if drawn else set())
     if not ways & {*CHANCE}:
         raise UsageError(
@@ -147,33 +151,88 @@ def uncounted_words(labels: Uncounted) -> list[str]:
     return [f"{number}, for no item shows what they labelled: {some(ids)}"] if ids else []
 
 
-def _rows(path: Path, table: RowTable, columns: Mapping[str, str]) -> list[_Row]:
-    """The labels of any other table: the same one, where an item and a person have several."""
-    column_of = {name: columns.get(name, name) for name in _FIELDS}
-    if unknown := [column for column in columns.values() if not table.has(column)]:
-        raise unknown_name("column", unknown[0], table.columns)
-    if missing := [name for name in _NEEDED if not table.has(column_of[name])]:
-        found = f"no {' and no '.join(missing)}; columns: {listed(sorted(table.columns)) or 'none'}"
-        raise LogError(f"{path} holds no labels", found=found, expected=_EXPECTED)
+class _LabelColumns(NamedTuple):
+    """The columns of labels: of the item, of labels by the person who gave them, and of the rest.
+
+    ``labels`` has an empty name where the column ``person`` tells who it is, or nobody does.
+    """
+
+    item: str
+    labels: Mapping[str, str]
+    person: str
+    drawn: str
+    order: str
+
+    @classmethod
+    def of(cls, path: Path, table: RowTable, mapping: Mapping[str, str]) -> _LabelColumns:
+        """Those of a table, by what the user says and by their names.
+
+        Raises:
+            UsageError: a field is none of a label, or a column is not there.
+            LogError: no column holds the item, or none labels.
+        """
+        of_people = {
+            column: column
+            for column in table.columns
+            if column.startswith(PEOPLE) and column != PEOPLE
+        } | {name: column for name, column in mapping.items() if name.startswith(PEOPLE)}
+        if unknown := [name for name in mapping if name not in {*_FIELDS, *of_people}]:
+            raise unknown_name("field of a label", unknown[0], (*_FIELDS, f"{PEOPLE}NAME"))
+        if absent := [column for column in mapping.values() if not table.has(column)]:
+            raise unknown_name("column", absent[0], table.columns)
+        column_of = {name: mapping.get(name, name) for name in _FIELDS}
+        labels = {"": column_of["label"]} if table.has(column_of["label"]) else {}
+        labels |= {name.removeprefix(PEOPLE): column for name, column in of_people.items()}
+        missing = [] if table.has(column_of["item"]) else ["item"]
+        if missing := [*missing, *([] if labels else ["label"])]:
+            listed_columns = listed(sorted(table.columns)) or "none"
+            found = f"no {' and no '.join(missing)}; columns: {listed_columns}"
+            raise LogError(f"{path} holds no labels", found=found, expected=_EXPECTED)
+        rest = (column_of[name] for name in ("person", "drawn", "order"))
+        return cls(column_of["item"], labels, *rest)
+
+
+def _in_own_order(
+    table: RowTable, columns: _LabelColumns, row_options: RowOptions, *, is_pair: bool
+) -> RowTable:
+    """Rows whose labels name candidates in the items' own order."""
+    if not is_pair or not table.has(columns.order):
+        if row_options.names or dict(row_options.map).get("order"):
+            raise UsageError(
+                "--names is about labels of two candidates that changed places",
+                found="no order of them" if is_pair else "verdicts of no pairs",
+                expected="verdicts of pairs, and a column order (ab or ba)",
+            )
+        return table
+    labels = {"label": tuple(columns.labels.values())}
+    of_pair = CandidateColumns(columns.order, {}, labels, dict(row_options.value))
+    return in_own_order(table, of_pair, dict(row_options.names))[0]
+
+
+def _rows(table: RowTable, columns: _LabelColumns, words: RenamedWords) -> list[_Row]:
+    """The labels of a table: the same one, where an item and a person have several."""
     rows: list[_Row] = []
     stated: dict[tuple[str, str], str] = {}
     for row in table:
-        item, label, person, way = (_cell(row, column_of[name]) for name in _FIELDS)
-        if not label:
-            continue
-        if way not in ("", *get_args(Drawn)):
+        item, way = _cell(row, columns.item), _cell(row, columns.drawn)
+        texts = {name: text for name, of in columns.labels.items() if (text := _cell(row, of))}
+        if texts and way not in ("", *get_args(Drawn)):
             raise LogError(
                 f"{row.where} does not say how its item was drawn",
                 found=f"drawn = {way!r}",
                 expected=listed(get_args(Drawn)),
             )
-        if stated.setdefault((item, person), label) != label:
-            raise LogError(
-                f"{row.where} gives item {item!r} another label",
-                found=f"{stated[item, person]} and {label}",
-                expected="one label an item, or a column person that tells whose they are",
-            )
-        rows.append(_Row(item, person, label, way))
+        for name, text in texts.items():
+            person, label = name or _cell(row, columns.person), words(text)
+            if label and stated.setdefault((item, person), label) != label:
+                raise LogError(
+                    f"{row.where} gives item {item!r} another label",
+                    found=f"{stated[item, person]} and {label}",
+                    expected="one label an item, or a column person that tells whose they are",
+                )
+            rows += [_Row(item, person, label, way)] if label else []
+    if unused := [*words.unused(())]:
+        raise UsageError(unused[0], expected="a word in the column of labels")
     return rows
 
 

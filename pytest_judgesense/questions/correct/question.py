@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.files.row_options import RowOptions, refuse_repeats
 from pytest_judgesense.measures.calibration import Calibration, answer_of, confidence_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.correct.answer import (
@@ -140,8 +141,8 @@ class CorrectQuestion:
         judges: whose verdicts are corrected; those of all if empty.
         seed: of every random draw.
         place: where suites and recordings are.
-        columns: of the file of labels, those of ``item``, ``label``, ``person`` and ``drawn``,
-            where they are called otherwise.
+        row_options: how the rows of the file of labels are read; ``map`` has the columns of
+            ``item``, ``label``, ``person``, ``drawn``, ``order`` and ``people.NAME``.
     """
 
     verdicts: str
@@ -154,7 +155,7 @@ class CorrectQuestion:
     judges: tuple[str, ...] = ()
     seed: int = 0
     place: Place = field(default_factory=Place)
-    columns: tuple[tuple[str, str], ...] = ()
+    row_options: RowOptions = RowOptions()
 
     def answer(self) -> CorrectAnswer:
         """The corrected rates of each judge, or why they are refused.
@@ -176,6 +177,13 @@ class CorrectQuestion:
                 expected="--calibration SHEET, a datasheet of the judge on items with labels of "
                 "people; or --labels FILE, labels of some of these verdicts",
             )
+        if self.row_options.is_given and self.labels is None:
+            raise UsageError(
+                "nothing is read by these options",
+                found=f"{self.row_options.as_words}, and no --labels",
+                expected="--labels FILE, whose rows they are about",
+            )
+        refuse_repeats(self.row_options)
         if wrong := [part for part in self.same if part not in PARTS]:
             raise UsageError(
                 "nothing of this name is compared with what was calibrated",
@@ -199,8 +207,10 @@ class CorrectQuestion:
     def _drawn_labels(self, of_judge: JudgeVerdicts) -> DrawnLabels | None:
         """Those of the file, else those that the items bring; ``None`` to go by the calibration."""
         if self.labels is not None:
-            columns = dict(self.columns)
-            return labels_of_file(self.labels, self.drawn, of_judge.items, columns)
+            is_pair = of_judge.cell.design.pairwise
+            return labels_of_file(
+                self.labels, self.drawn, of_judge.items, self.row_options, is_pair=is_pair
+            )
         labels = labels_of_cell(of_judge.cell)
         if labels is None:
             return None
@@ -250,6 +260,10 @@ def correct(
     seed: int = 0,
     cassettes: str | Path | None = None,
     columns: Mapping[str, str] | None = None,
+    values: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None,
+    lists: Mapping[str, str] | None = None,
+    joins: Sequence[tuple[str | Path, str]] = (),
 ) -> CorrectAnswer:
     """The rates that people would give, from a judge's verdicts and a calibration or labels.
 
@@ -270,8 +284,12 @@ def correct(
         judges: whose verdicts are corrected; those of all if empty.
         seed: of every random draw.
         cassettes: the folder of the recordings; that of pytest if not given.
-        columns: by ``item``, ``label``, ``person`` and ``drawn`` the columns of the file of labels,
-            where they are called otherwise.
+        columns: by ``item``, ``label``, ``person``, ``drawn``, ``order`` and ``people.NAME`` the
+            columns of the file of labels, where they are called otherwise.
+        values: by a word in them the label that it means, or an empty text.
+        names: by ``label`` whether it names the ``slot`` or the ``content`` of two candidates.
+        lists: columns of that file that hold lists, and patterns of columns.
+        joins: files with more columns of its rows, and the column of both.
 
     Raises:
         UsageError: an argument is wrong, or nothing says what the verdicts are corrected by.
@@ -288,5 +306,11 @@ def correct(
         (*judges,),
         seed,
         Place.with_recordings(cassettes),
-        (*(columns or {}).items(),),
+        RowOptions(
+            map=(*(columns or {}).items(),),
+            value=(*(values or {}).items(),),
+            names=(*(names or {}).items(),),
+            lists=(*(lists or {}).items(),),
+            join=tuple((Path(file), column) for file, column in joins),
+        ),
     ).answer()

@@ -11,6 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
+from pytest_judgesense.files.assignments import written
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import Setting
 from pytest_judgesense.trial import grouped
@@ -19,8 +20,6 @@ _OF_PLACES: Final = frozenset(("path", "more", "looked_at"))
 _BY_CRITERION: Final = frozenset(("grades", "people"))
 _OF_PAIRS: Final = frozenset(("map", "value", "names", "lists", "join", *_BY_CRITERION))
 _FILES: Final = frozenset(("join",))
-# Options whose words end at an equals sign, and may hold one in quotation marks.
-_QUOTED: Final = frozenset(("value", "names"))
 _MANY: Final = frozenset(("variant", "leave_out", "validation", "scorer"))
 # Of these a word in any case is the same word.
 _OF_WORDS: Final = frozenset(("value",))
@@ -110,9 +109,8 @@ def _assigned(field: str, value: Any) -> str:
     if not isinstance(value, tuple):
         return str(value)
     first, second = value
-    if field in _QUOTED and ("=" in first or first.startswith('"')):
-        first = f'"{first}"'
-    return f"{first}={second}" if second or field in _QUOTED else str(first)
+    # A pattern of columns may go without what its values are called.
+    return written(first, second) if second or field == "value" else str(first)
 
 
 def command_line(

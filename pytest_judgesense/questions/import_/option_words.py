@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.row_options import ROW_OPTION_WORDS
 
 _TOOLS: Final = "inspect, promptfoo, deepeval"
 _ROWS: Final = f"table, {_TOOLS}"
@@ -49,19 +50,9 @@ OPTION_WORDS: Final[Mapping[str, OptionWords]] = MappingProxyType(
             "judgesense, with a pair file",
             "a file of reviews of its pairs, which become those of the templates; may be repeated",
         ),
-        "map": OptionWords(
-            _ROWS,
-            "the column that holds a field of a judgment, a.b for field b of objects in column a; "
-            "may be repeated",
-        ),
-        "value": OptionWords(
-            _ROWS, "what a verdict or label is called here, or nothing; may be repeated"
-        ),
-        "names": OptionWords(
-            _ROWS,
-            "whether a verdict, a label or a text (a of field.a) of two candidates that changed "
-            "places names the slot as the judge saw it, or the content; may be repeated",
-        ),
+        "map": OptionWords(_ROWS, ROW_OPTION_WORDS["map"]),
+        "value": OptionWords(_ROWS, ROW_OPTION_WORDS["value"]),
+        "names": OptionWords(_ROWS, ROW_OPTION_WORDS["names"]),
         "labels": OptionWords(
             "table, without a column of verdicts",
             "the possible verdicts, to be read from the replies; with tie and abstain where these "
@@ -72,17 +63,8 @@ OPTION_WORDS: Final[Mapping[str, OptionWords]] = MappingProxyType(
             "table, with --grades", "people's grades, of each criterion a column a person"
         ),
         "pass_mark": OptionWords("table, with --grades", "the grade from which an output passes"),
-        "lists": OptionWords(
-            "table",
-            "a column that holds a list: each member is a row, with its place, from 1, in columns "
-            "of these names, one for each depth of lists in lists; or columns that are called "
-            "alike, run_{replicate}, each a row; may be repeated",
-        ),
-        "join": OptionWords(
-            "table",
-            "a file with more columns of the rows, such as people's labels, and the column of both "
-            "that tells them; may be repeated",
-        ),
+        "lists": OptionWords("table", ROW_OPTION_WORDS["lists"]),
+        "join": OptionWords("table", ROW_OPTION_WORDS["join"]),
         "replicate": OptionWords("table", "the replicate of all rows"),
         "judge": OptionWords(_ROWS, "the judge of all rows"),
         "suite": OptionWords(f"games, {_ROWS}", "the suite of all rows"),

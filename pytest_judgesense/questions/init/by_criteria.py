@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.foreign_results import columns_named
 from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.questions.init.from_function import (
     Items,
     cell_of,
+    columns_beside,
     columns_taken,
     command_of,
     id_column,
@@ -154,7 +156,8 @@ def connected(
     beside = (*_BESIDE, first_suite.output)
     by_parameter = columns_taken(function, items, options, beside)
     refuse_gaps(items, by_parameter)
-    mapped = {name: column for name, column in options.map if name in _BESIDE}
+    beside_texts = columns_beside(options, by_parameter)
+    mapped = {name: column for name, column in beside_texts.items() if name in _BESIDE}
     output = _output(by_parameter, first_suite.output, options)
     people = _people(items, {*by_parameter.values(), *mapped.values()}, options)
     of_people = [column for persons in people.values() for column in persons]
@@ -201,7 +204,7 @@ def _output(by_parameter: Mapping[str, str], output: str, options: FunctionOptio
             f"which text {options.function} grades is not known",
             found=listed(f"{name} (column {of})" for name, of in by_parameter.items()),
             expected="one parameter that takes the output",
-            remedy=f"name its column: {command_of(options)} --map {output}={first}",
+            remedy=f"name its column: {command_of(options)} {option_words('--map', output, first)}",
         )
     return named[0]
 
@@ -256,9 +259,9 @@ def _refuse_values(words: Collection[str], options: FunctionOptions) -> None:
     for value, meaning in options.value:
         if value.strip().casefold() not in folded:
             raise UsageError(
-                f"--value {value}={meaning} matches none of people's grades",
+                f"{option_words('--value', value, meaning)} matches none of people's grades",
                 found=listed(sorted(words)) or "no grades of people",
-                expected="FOUND=GRADE: a word in their columns, and the grade it means",
+                expected="SAID=MEANT: a word in their columns, and the grade it means",
             )
 
 

@@ -12,16 +12,27 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.errors import LogError, SuiteError, UsageError, listed, unknown_name
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.opening import read_bytes
+from pytest_judgesense.files.own_order import ORDERS, CandidateColumns, in_own_order
+from pytest_judgesense.files.row_options import read_as_told
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import TIES, candidates_among, column_of, no_and_yes
-from pytest_judgesense.files.tables import RowTable, file_at, table_of
+from pytest_judgesense.files.tables import (
+    FILE_COLUMN,
+    JSON_LINES,
+    RowTable,
+    file_at,
+    files_at,
+    read_rows,
+)
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.functions import MESSAGES, TEMPLATE, TEMPLATE_ID, parameters_of
 from pytest_judgesense.measures.shared import (
@@ -62,8 +73,13 @@ AnswerKind: TypeAlias = Literal["pairwise"] | ContentKind
 
 ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = ("pairwise", *get_args(ContentKind))
 
+# What rows that no file holds as they are, or none that is plain text, are copied to.
+MADE_ITEMS: Final = "items.jsonl"
 # What a column may be besides the text of a parameter.
 _BESIDE: Final = ("label", "id", "cluster", "category")
+# What imports call the id; and the order in which two candidates were shown.
+_ITEM: Final = "item"
+_ORDER: Final = "order"
 _OF_SUITES: Final = frozenset({TEMPLATE, TEMPLATE_ID, MESSAGES})
 _PLACEHOLDER: Final = re.compile(r"[a-z][a-z0-9_]*", re.IGNORECASE)
 _MOST_LABELS: Final = MOST_GRADES
@@ -78,11 +94,14 @@ class Items:
         file: its path.
         table: its rows.
         part: what of the file they are, as behind ``#``; empty for all.
+        is_made: whether the rows are not those that a suite reads in the file itself: those of
+            lists in it, or rows beside which other files or other orders were taken.
     """
 
     file: Path
     table: RowTable
     part: str = ""
+    is_made: bool = False
 
     @property
     def rows(self) -> Sequence[Row]:
@@ -98,6 +117,12 @@ class Items:
     def named(self) -> str:
         """What a suite file in the same folder calls the file."""
         return f"{self.file.name}#{self.part}" if self.part else self.file.name
+
+    @property
+    def as_lines(self) -> str:
+        """The rows as JSON Lines."""
+        lines = (json.dumps(dict(row.value), ensure_ascii=False) for row in self.rows)
+        return "".join(f"{line}\n" for line in lines)
 
     def has(self, column: str) -> bool:
         """Whether a row has a column, which may be ``a.b``, field b of the objects in a."""
@@ -169,24 +194,54 @@ class Connection:
         return suite_text(self, name, file, called)
 
 
-def items_of(path: Path) -> Items:
-    """The items of a file.
+def items_of(options: FunctionOptions) -> Items:
+    """The items of a file, or of several that a pattern names.
 
     Raises:
         UsageError: it cannot be read, or holds none.
     """
-    file, part = file_at(path)
-    with UsageError.instead_of(
-        OSError,
-        f"the items in {file} cannot be read",
-        expected="a table: CSV, JSON, JSON Lines, XLSX or Parquet",
-    ):
-        data = read_bytes(file)
+    file, part = file_at(options.items)
     with UsageError.restating(LogError):
-        table = table_of(data, file, part)
+        if options.makes_rows:
+            return made_items(Items(file, read_as_told(options, options.items), part))
+        # As the suite will read it: of which file a row is, is no part of an item.
+        is_named = FILE_COLUMN in dict(options.map).values()
+        table = read_rows(options.items, are_named=is_named)
     if not table:
-        raise UsageError(f"{path} holds no items", expected="a row for every item")
+        raise UsageError(f"{options.items} holds no items", expected="a row for every item")
     return Items(file, table, part)
+
+
+def made_items(items: Items) -> Items:
+    """Items whose rows are written to a file of their own, and counted as they stand there.
+
+    Rows that were members of one list have one id, which is then what they share: their cluster.
+    """
+    ids, notes = items.values("id"), items.table.notes
+    is_shared = len({*ids}) < len(ids) and "cluster" not in items.columns
+    if is_shared:
+        notes = (*notes, "rows with one id are one cluster")
+    rows = [
+        replace(
+            row,
+            number=number,
+            value={
+                "cluster" if name == "id" and is_shared else name: cell
+                for name, cell in row.value.items()
+            },
+        )
+        for number, row in enumerate(items.rows, start=1)
+    ]
+    columns = dict.fromkeys(chain.from_iterable(row.value for row in rows))
+    table = replace(
+        items.table,
+        rows=tuple(rows),
+        columns=tuple(columns),
+        form=JSON_LINES,
+        is_plain_text=False,
+        notes=notes,
+    )
+    return replace(items, table=table, is_made=True)
 
 
 class Columns(NamedTuple):
@@ -222,7 +277,7 @@ class Columns(NamedTuple):
         """
         column_by_parameter = columns_taken(function, items, options)
         refuse_gaps(items, column_by_parameter)
-        beside = {name: column for name, column in options.map if name not in column_by_parameter}
+        beside = columns_beside(options, column_by_parameter)
         used = {*column_by_parameter.values(), *beside.values()}
         free = [column for column in items.columns if column not in used]
         label = beside.get("label") or column_of("label", free)
@@ -234,6 +289,7 @@ class Columns(NamedTuple):
         _refuse_values(items, label, values, options)
         by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
         meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
+        meanings = [*filter(None, meanings)]
         sides = candidates_among(column_by_parameter)
         of_words = inferred_answers(labels or meanings, are_all=bool(labels)).kind
         inferred: AnswerKind = "pairwise" if sides else of_words
@@ -306,6 +362,61 @@ def _answer_kind(name: str | None) -> AnswerKind | None:
     return next((kind for kind in ANSWER_KINDS if kind == name), None)
 
 
+def columns_beside(options: FunctionOptions, by_parameter: Collection[str]) -> dict[str, str]:
+    """The columns of what an item has beside the texts of parameters, by field.
+
+    Imports call the id of an item ``item``.
+    """
+    return {
+        "id" if name == _ITEM else name: column
+        for name, column in options.map
+        if name not in by_parameter and name != _ORDER
+    }
+
+
+def in_own_order_of_items(
+    function: Callable[..., Any],
+    items: Items,
+    options: FunctionOptions,
+) -> Items:
+    """Items of pairs in their own order, where their rows say in which order they were shown.
+
+    Raises:
+        UsageError: an option is about nothing, or it is open what texts and label are there.
+    """
+    by_parameter = columns_taken(function, items, options)
+    beside = columns_beside(options, by_parameter)
+    order = dict(options.map).get(_ORDER) or (_ORDER if _is_order(items) else "")
+    sides = candidates_among(by_parameter)
+    is_pair = sides is not None and _ORDER not in by_parameter
+    label = beside.get("label") or column_of("label", [*items.columns])
+    if not order or sides is None or not is_pair:
+        if options.names or dict(options.map).get(_ORDER):
+            raise UsageError(
+                "--names is about two candidates that changed places",
+                found="no parameters of two candidates" if sides is None else "no order",
+                expected="two answers, and a column of the order in which they were shown: "
+                "--map order=COLUMN (ab or ba)",
+            )
+        return items
+    first, second = sides
+    columns = CandidateColumns(
+        order,
+        {first: (by_parameter[first], by_parameter[second])},
+        {"label": (label,)} if label else {},
+        dict(options.value),
+    )
+    # Said of one of two texts, it holds for both.
+    names = {first if field == second else field: naming for field, naming in options.names}
+    table, is_turned = in_own_order(items.table, columns, names)
+    return made_items(replace(items, table=table)) if is_turned else items
+
+
+def _is_order(items: Items) -> bool:
+    """Whether a column holds the order in which candidates were shown."""
+    return items.has(_ORDER) and {*items.values(_ORDER)} <= {*ORDERS}
+
+
 def command_of(options: FunctionOptions) -> str:
     """The user's command, to be repeated with more options."""
     words = ["judgesense", "init", "--callable", options.function, "--items", str(options.items)]
@@ -314,10 +425,8 @@ def command_of(options: FunctionOptions) -> str:
     words += ["--pass-mark", options.pass_mark] if options.pass_mark else []
     grades = (f"{name}={of}" if of else name for name, of in options.grades)
     words += ["--grades", ",".join(grades)] if options.grades else []
-    for option, pairs in (("--map", options.map), ("--value", options.value)):
-        words += [word for name, value in pairs for word in (option, f"{name}={value}")]
-    words += [str(options.folder)] if options.folder != Path() else []
-    return shlex.join(words)
+    folder = [str(options.folder)] if options.folder != Path() else []
+    return " ".join(filter(None, (shlex.join(words), options.as_words, shlex.join(folder))))
 
 
 def columns_taken(
@@ -336,9 +445,9 @@ def columns_taken(
     shown = f"{options.function.rpartition(':')[2]}({', '.join(names)})"
     both = f"parameters: {', '.join(names) or 'none'}; columns: {listed(items.columns)}"
     for name, column in mapped.items():
-        if not items.has(column) or name not in {*names, *beside}:
+        if not items.has(column) or name not in {*names, *beside, _ITEM, _ORDER}:
             raise UsageError(
-                f"--map {name}={column} matches nothing",
+                f"{option_words('--map', name, column)} matches nothing",
                 found=both,
                 expected=f"PARAMETER=COLUMN; or one of {listed(beside)} in place of a parameter",
                 remedy="fix the name",
@@ -409,15 +518,15 @@ def _refuse_values(
     words = {word.casefold(): word for word in items.values(label)}
     for value, meaning in values.items():
         if value.strip().casefold() not in words:
+            option = option_words("--value", value, meaning)
             more = ", ..." if len(words) > _MOST_LABELS else ""
             shown = f"{', '.join([*words.values()][:_MOST_LABELS])}{more}"
             raise UsageError(
-                f"--value {value}={meaning} matches nothing in column {label}"
+                f"{option} matches nothing in column {label}"
                 if label
-                else f"--value {value}={meaning} is about labels, and {items.file.name} has no "
-                "known column of them",
+                else f"{option} is about labels, and {items.file.name} has no known column of them",
                 found=shown if label else f"columns: {listed(items.columns)}",
-                expected="FOUND=LABEL: a value of the column of labels, and the label it means",
+                expected="SAID=MEANT: a value of the column of labels, and the label it means",
                 remedy=f"fix it, or name the column: {command_of(options)} --map label=COLUMN",
             )
 
@@ -509,7 +618,7 @@ def read_items(
         remedy = error.remedy
         if "values = {" in remedy:  # it is about a label
             remedy = "fix the lines, or say what a value means: "
-            remedy += f"{command_of(options)} --value FOUND=LABEL"
+            remedy += f"{command_of(options)} --value SAID=MEANT"
         raise as_usage(error, remedy) from error
 
 
@@ -615,15 +724,20 @@ def suite_text(connection: Connection, name: str, file: str, called: str) -> str
 def refuse_faults(connection: Connected, items: Items, name: str, called: str) -> None:
     """Raise a `UsageError` if the suite would be refused when it is asked."""
     with TemporaryDirectory() as folder:
-        copy = Path(folder, items.file.name)
-        copy.write_bytes(read_bytes(items.file))
+        copy = Path(folder, MADE_ITEMS if items.is_made else items.file.name)
+        copies = {copy: items.as_lines.encode()} if items.is_made else {}
+        for file, _ in [] if items.is_made else files_at(items.file):
+            copies[Path(folder, file.name)] = read_bytes(file)
+        for place, data in copies.items():
+            place.write_bytes(data)
         path = Path(folder, f"{name}.suite.toml")
 
         def named(text: str) -> str:
             """``text`` with the user's own file, and the suite file as it will be called."""
             return text.replace(str(copy), str(items.file)).replace(str(path), path.name)
 
-        path.write_text(connection.suite_text(name, items.named, called), encoding="utf-8")
+        named_file = copy.name if items.is_made else items.named
+        path.write_text(connection.suite_text(name, named_file, called), encoding="utf-8")
         try:
             suite = load_suite(path, None, BUILT_IN.forms)
         except SuiteError as fault:

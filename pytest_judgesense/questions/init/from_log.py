@@ -13,7 +13,8 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -28,8 +29,12 @@ from pytest_judgesense.files.candidate_texts import (
     naming_asked_for,
     naming_of_texts,
 )
-from pytest_judgesense.files.foreign_results import messages_of, slug
+from pytest_judgesense.files.foreign_results import Imported, messages_of, slug
+from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.opening import open_bytes
+from pytest_judgesense.files.row_options import RowOptions, refuse_repeats
 from pytest_judgesense.files.synonyms import column_of, no_and_yes
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.shared import (
     AGREEMENT,
@@ -56,7 +61,7 @@ from pytest_judgesense.suites.answer_kinds import (
 )
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.suites.loading import form_of
-from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.prompt_template import placeholders, with_names
 from pytest_judgesense.suites.schema import ContentItem
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.stimuli import Stimuli
@@ -81,6 +86,12 @@ _WORDINGS: Final = (
     ("t2", "Read everything below before you decide.\n\n{}"),
     ("t3", "{}\n\nDecide with care, and reply in exactly the form that is asked for above."),
 )
+# What rows of foreign files are read by, and what tells a log from them.
+_FOREIGN: Final = "table"
+_TRIAL: Final = "trial"
+_BEGINS_LOG: Final = re.compile(rb'\s*\{[^\n]*"trial"')
+_LOOKED_AT: Final = 65_536
+_AS_THEY_ARE: Final = RowOptions()
 _FIFTHS: Final = 5
 _ROUNDING: Final = 1e-9
 # A judgment with its place in the log, and the design of its line.
@@ -119,12 +130,14 @@ class _Line:
     Attributes:
         where: its place: file and line.
         names: what it says of the texts of candidates in ``output``.
+        renamed: texts of the log that a suite calls otherwise.
     """
 
     where: str
     judgment: Judgment
     output: JudgedOutput
     names: Mapping[str, str]
+    renamed: Mapping[str, str]
 
     def holding(self, texts: Mapping[str, str]) -> TextsOfRow:
         """Its place, item and order, with these ``texts``."""
@@ -164,39 +177,43 @@ def frozen_suites(
     seed: int = 0,
     labels: Sequence[str] = (),
     template: str | None = None,
-    names: Mapping[str, str] | None = None,
+    row_options: RowOptions = _AS_THEY_ARE,
 ) -> list[FrozenSuite]:
     """The suites of a log, one for each that it holds.
 
     Args:
-        log: a judgment log.
+        log: a judgment log; or a foreign file of rows, each a judgment.
         sample: number of outputs to draw, in proportion to the verdicts.
         seed: of that draw.
         labels: the permitted answers, if there are more than those in the log.
         template: the first wording, in place of the judge's own.
-        names: whether texts of candidates (``a``) are slots or contents, where lines in order
-            ``ba`` do not say it (``source.names``).
+        row_options: how rows of a foreign file are read; of a log ``names`` says whether texts of
+            candidates (``a``) are slots or contents, where lines in order ``ba`` do not say it
+            (``source.names``).
 
     Raises:
         LogError: the log cannot be read, does not hold the judged texts, or holds different ones
             of one item.
         UsageError: an argument does not fit the log, or it is open which text is whose.
     """
-    placed = list(read_placed_log(log))
-    if not placed:
-        raise LogError(f"{log} holds no judgments", expected="at least one line")
-    stated, of_candidates, suites = names or {}, set[str](), []
-    shown = None if template is None else placeholders(template)
+    refuse_repeats(row_options)
+    placed, stated, notices = _judgments_of(log, row_options)
+    of_candidates, suites = set[str](), list[FrozenSuite]()
     for name, part in grouped(placed, lambda line: line[1].trial.suite).items():
         judgments = [judgment for _, judgment, _ in part]
         designs = [design for _, _, design in part if design is not None]
         design = designs[-1] if designs else _design_of(judgments)
         plain, design = _of_one_grade(part, design)
         lines, notes = _lines(log, name, plain, design)
+        notes = [*([] if suites else notices), *notes]
         if design.pairwise:
             lines, naming = _in_own_order(name, lines, stated)
             notes += naming.notices
             of_candidates |= naming.fields
+        renamed = {} if template is None else _renamed(lines)
+        notes += [f"text {old} is called {new} in the suite" for old, new in renamed.items()]
+        first_wording = None if template is None else with_names(template, renamed)
+        shown = None if first_wording is None else placeholders(first_wording)
         outputs = _each_once(name, lines, shown)
         drawn = _drawn(outputs, sample, seed, design.score)
         if len(drawn) < len(outputs):
@@ -217,9 +234,60 @@ def frozen_suites(
             space = DecisionSpace(design.score.ends, pass_mark=design.pass_mark, score=design.score)
         judges = tuple(dict.fromkeys(judgment.judge for judgment in judgments))
         suite = FrozenSuite(slug(name), space, drawn, judges, tuple(notes))
-        suites.append(_with_prompts(suite) if template is None else _with_template(suite, template))
+        suites.append(
+            _with_prompts(suite) if first_wording is None else _with_template(suite, first_wording)
+        )
     _refuse_other_fields(stated, of_candidates)
     return suites
+
+
+def _judgments_of(
+    log: Path, row_options: RowOptions
+) -> tuple[list[_Placed], Mapping[str, str], tuple[str, ...]]:
+    """The judgments of a log or of a foreign file, with their places.
+
+    With them what the user says that texts of a log name, and what the importer says of a file.
+
+    Raises:
+        LogError: it cannot be read, or holds none.
+        UsageError: an option is not used, or something is not known of a foreign file.
+    """
+    of_rows = replace(row_options, names=())
+    if _is_foreign(log):
+        told = {field.name: getattr(row_options, field.name) for field in fields(RowOptions)}
+        read = BUILT_IN.importers[_FOREIGN].read(ImportOptions(log, **told))
+        assert isinstance(read, Imported), "rows are judgments"
+        if read.objections:
+            raise read.objections[0]
+        placed: list[_Placed] = [
+            (f"{log}: {judgment.trial.id}", judgment, design) for judgment, design in read.judgments
+        ]
+        return placed, {}, read.notices
+    if of_rows.is_given:
+        raise UsageError(
+            f"{of_rows.as_words} is not used: {log} is a judgment log, whose fields are known",
+            expected="these options for a foreign file of rows; --names for texts of a log",
+        )
+    placed = list(read_placed_log(log))
+    if not placed:
+        raise LogError(f"{log} holds no judgments", expected="at least one line")
+    return placed, dict(row_options.names), ()
+
+
+def _is_foreign(log: Path) -> bool:
+    """Whether a file can be read, and its rows are no lines of a judgment log."""
+    with suppress(OSError), open_bytes(log) as file:
+        if _BEGINS_LOG.match(file.read(_LOOKED_AT)):
+            return False
+    try:
+        return not read_rows(log).has(_TRIAL)
+    except LogError:
+        return False
+
+
+def _renamed(lines: Sequence[_Line]) -> dict[str, str]:
+    """The texts of candidates and of what they are about that a suite calls otherwise."""
+    return {old: new for line in lines for old, new in line.renamed.items()}
 
 
 def _design_of(judgments: Sequence[Judgment]) -> Design:
@@ -318,10 +386,13 @@ def _line(where: str, judgment: Judgment, design: Design) -> _Line | None:
     if not texts and prompt is None:
         return None
     task = column_of("task", texts) if design.pairwise else None
-    fields = {"task" if name == task else _field(name): text for name, text in texts.items()}
+    called = {name: "task" if name == task else _field(name) for name in texts}
+    fields = {called[name]: text for name, text in texts.items()}
     item = item_id(trial.item)
     output = JudgedOutput(item, trial.cluster, judgment.verdict, trial.label, fields, prompt)
-    return _Line(where, judgment, output, {_field(name): naming for name, naming in names.items()})
+    namings = {_field(name): naming for name, naming in names.items()}
+    renamed = {name: new for name, new in called.items() if name != new}
+    return _Line(where, judgment, output, namings, renamed)
 
 
 def _field(name: str) -> str:

@@ -6,7 +6,6 @@ no file is overwritten: existing files are left alone and listed.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +19,7 @@ from pytest_judgesense.cassettes.scope import CallScope, entered
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files.foreign_results import slug
 from pytest_judgesense.files.opening import read_text
+from pytest_judgesense.files.row_options import refuse_repeats
 from pytest_judgesense.files.tables import own_name
 from pytest_judgesense.judges.judge_table import judge_from_table
 from pytest_judgesense.judges.placeholders import placeholder_credentials
@@ -47,8 +47,6 @@ from pytest_judgesense.questions.init.written_files import (
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.suites.builtin import template_text
 
-# What a table that is no plain text is copied to.
-_ITEMS: Final = "items.jsonl"
 FIRST_SUITE: Final = "answers"
 
 
@@ -75,8 +73,12 @@ def start(folder: Path, install: str | None = None) -> Iterator[str]:
     yield from afterwards(f"pyproject.toml, {folders.commits} and the workflow", suite)
 
 
-def _connected(options: FunctionOptions, items: from_function.Items) -> from_function.Connected:
-    """How the function and its items belong together, by what the function returns."""
+def _connected(
+    options: FunctionOptions,
+) -> tuple[from_function.Connected, from_function.Items]:
+    """How the function and its items belong together, by what the function returns; the items."""
+    refuse_repeats(options)
+    items = from_function.items_of(options)
     kinds = by_criteria.kinds_that_begin()
     kind = options.kind or (next(iter(kinds), None) if options.grades else None)
     if options.grades and kind not in kinds:
@@ -89,8 +91,11 @@ def _connected(options: FunctionOptions, items: from_function.Items) -> from_fun
     function = _function(options.function, options.folder)
     if kind is not None and kind in kinds:
         by_score.refuse_mark(options)
-        return by_criteria.connected(function, items, options, kind, kinds[kind])
-    return by_score.connected_or_score(function, items, options)
+        if options.names:
+            raise UsageError("--names is about two candidates", found=f"--kind {kind}")
+        return by_criteria.connected(function, items, options, kind, kinds[kind]), items
+    items = from_function.in_own_order_of_items(function, items, options)
+    return by_score.connected_or_score(function, items, options), items
 
 
 def start_from_function(options: FunctionOptions, install: str | None = None) -> Iterator[str]:
@@ -100,8 +105,7 @@ def start_from_function(options: FunctionOptions, install: str | None = None) ->
     """
     folder, target = options.folder, options.function
     declared = declared_in(folder / "pyproject.toml") or {}
-    items = from_function.items_of(options.items)
-    connection = _connected(options, items)
+    connection, items = _connected(options)
     called = target.rpartition(":")[2]
     name = _free_name(called.rpartition(".")[2], target, declared)
     suite = slug(own_name(items.file))
@@ -153,14 +157,13 @@ def _file_of_items(
 ) -> tuple[str, dict[str, str]]:
     """How the suite at ``place`` names the file of its items, and that file if it is copied."""
     source = items.file.resolve()
-    if source.is_relative_to(folder.resolve()):
+    if not items.is_made and source.is_relative_to(folder.resolve()):
         way = Path(os.path.relpath(source, (folder / place).resolve()))
         return way.with_name(items.named).as_posix(), {}
     # It is not part of the project.
     if items.table.is_plain_text and not items.part:
         return items.file.name, {items.file.name: read_text(items.file)}
-    lines = (json.dumps(dict(row.value), ensure_ascii=False) for row in items.rows)
-    return _ITEMS, {_ITEMS: "".join(f"{line}\n" for line in lines)}
+    return from_function.MADE_ITEMS, {from_function.MADE_ITEMS: items.as_lines}
 
 
 def start_from_log(options: LogOptions, folder: Path, install: str | None = None) -> Iterator[str]:
@@ -183,7 +186,7 @@ def start_from_log(options: LogOptions, folder: Path, install: str | None = None
         seed=options.seed,
         labels=options.labels,
         template=template,
-        names=dict(options.names),
+        row_options=options,
     )
     files = {suite.name: from_log.suite_files(suite) for suite in suites}
     folders = ProjectFolders.of(folder)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.checks.suite_faults import can_clear, default_limit
-from pytest_judgesense.files.import_options import Assignments
 from pytest_judgesense.files.output import toml_key, toml_text
+from pytest_judgesense.files.row_options import Assignments, RowOptions
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.bar import NO_REGRESSION
 from pytest_judgesense.measures.definition import Measure
@@ -24,16 +24,17 @@ from pytest_judgesense.trial import grouped
 
 
 @dataclass(frozen=True)
-class FunctionOptions:
+class FunctionOptions(RowOptions):
     """A function that judges, and its items.
+
+    Of `RowOptions` ``map`` has the column of each parameter, and of what else an item has;
+    ``names`` is about these parameters, and about the label.
 
     Attributes:
         function: MODULE:FUNCTION.
-        items: their file: .csv, .tsv, .json or .jsonl.
+        items: their file, as `files.tables` reads it.
         kind: what it returns; ``None``: inferred from its parameters, the labels and the grades.
         grades: the criteria by which it grades, each with the columns of people's grades.
-        map: by parameter, or by what else an item has, its column.
-        value: by a value of the label's column the label that it means.
         labels: the possible answers, where no column holds them.
         pass_mark: the score from which a text passes, as it is written; ``None`` for none.
         folder: of the project, named in commands that a remedy shows.
@@ -43,24 +44,24 @@ class FunctionOptions:
     items: Path
     kind: str | None = None
     grades: Assignments = ()
-    map: Assignments = ()
-    value: Assignments = ()
     labels: tuple[str, ...] = ()
     pass_mark: str | None = None
     folder: Path = Path()
 
 
 @dataclass(frozen=True)
-class LogOptions:
+class LogOptions(RowOptions):
     """A judgment log whose outputs become suites.
 
+    `RowOptions` are those of a foreign file; of a log ``names`` says by a text of two
+    candidates whether it is a ``slot`` or a ``content``.
+
     Attributes:
-        log: its file.
+        log: its file; or a foreign file of rows, each a judgment.
         sample: number of outputs of each suite, drawn in proportion to the verdicts; ``None``: all.
         seed: of that draw.
         labels: the possible answers, where the log does not hold them.
         template: a file with the first wording; ``None`` for the judge's own.
-        names: by a text of two candidates whether it is a ``slot`` or a ``content``.
     """
 
     log: Path
@@ -68,7 +69,6 @@ class LogOptions:
     seed: int = 0
     labels: tuple[str, ...] = ()
     template: Path | None = None
-    names: Assignments = ()
 
 
 _NO_LABEL_CHECKS: Final = LabelChecks()

@@ -454,6 +454,11 @@ def test_words_of_the_order_are_renamed_as_those_of_verdicts(tmp_path: Path) -> 
         (("1", "2", "-"), "--value=-="),
         (("A", "B", "C"), "--value C="),
         (("1", "good", "bad"), "--value 1= --value bad= --value good="),
+        # Steps of a comparison mean what they say.
+        (
+            ("A=B", "A>>B", "B>A"),
+            "--value '\"A=B\"=tie' --value 'A>>B=A' --value 'B>A=B'",
+        ),
     ],
 )
 def test_where_candidates_changed_places_verdicts_are_of_two_candidates(

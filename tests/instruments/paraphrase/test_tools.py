@@ -387,6 +387,20 @@ def results(folder: Path, *rows: dict[str, Any]) -> Path:
     return written(folder, {"results": {"version": 3, "results": list(rows)}, "config": {}})
 
 
+def test_results_of_which_none_was_graded_say_why(tmp_path: Path) -> None:
+    """Fifteen that ended in an error name it; others say that nothing was graded."""
+    failed = [
+        result(number=n, failureReason=2, error="API error: 401\nmore", gradingResult=None)
+        for n in range(15)
+    ]
+    with pytest.raises(LogError) as caught:
+        read("promptfoo", results(tmp_path, *failed))
+    assert caught.value.found == "15 of 15 results ended in an error: API error: 401"
+    with pytest.raises(LogError) as caught:
+        read("promptfoo", results(tmp_path, result(number=1), result(number=2)))
+    assert caught.value.found == "none of 2 results has an assertion that was graded"
+
+
 def test_an_assertion_turned_round_is_what_the_judge_said(tmp_path: Path) -> None:
     path = results(tmp_path, result(rubric(False, 0.25, "not-llm-rubric")))
     (one,) = judgments(read("promptfoo", path))

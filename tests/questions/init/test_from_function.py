@@ -25,6 +25,7 @@ from pytest_judgesense.questions.init.from_function import (
     Items,
     connected,
     id_column,
+    in_own_order_of_items,
     items_of,
     refuse_faults,
 )
@@ -239,7 +240,7 @@ def test_a_wrong_label_is_named_by_line_and_column(folder: Folder) -> None:
     assert "pairs.csv:17 cannot be read as items" in done.stdout
     assert "found:    pairs.csv:17, column better: 'modell_2'" in done.stdout
     assert "line 2 has 'model_1'" in done.stdout
-    assert "--value FOUND=LABEL" in done.stdout
+    assert "--value SAID=MEANT" in done.stdout
     assert not (folder.path / "suites").exists()
     # What it means can be said.
     told = folder.init(*MAPPED, "--value", "modell_2=2")
@@ -259,7 +260,89 @@ def items_in(folder: Path, *rows: dict[str, Any]) -> Items:
     """The items of a file of JSON Lines."""
     file = folder / "items.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return items_of(file)
+    return items_of(FunctionOptions("own:judge", file))
+
+
+def better(question: str, answer_a: str, answer_b: str) -> str:
+    """A function of pairs."""
+    return max(("A", answer_a), ("B", answer_b), key=lambda side: len(side[1]))[0]
+
+
+PAIR_COLUMNS = ("--map", "answer_a=first", "--map", "answer_b=second", "--map", "label=best")
+SHOWN = [
+    {"question": "Why?", "first": "So.", "second": "No.", "order": "ab", "best": "A"},
+    {"question": "How?", "first": "Thus.", "second": "Never.", "order": "ba", "best": "A"},
+    {"question": "When?", "first": "Now.", "second": "Then.", "order": "ba", "best": "tie"},
+]
+
+
+def test_pairs_are_turned_into_their_own_order_where_they_are_said_to_be_slots(
+    tmp_path: Path,
+) -> None:
+    """Of rows in order ba texts and labels change places; what is a content stays."""
+    items = items_in(tmp_path, *SHOWN)
+    names = ("--names", "answer_b=slot", "--names", "label=slot")
+    turned = in_own_order_of_items(better, items, parsed(items.file, *PAIR_COLUMNS, *names))
+    assert [(row.value["first"], row.value["best"]) for row in turned.rows] == [
+        ("So.", "A"),
+        ("Never.", "B"),
+        ("Then.", "tie"),
+    ]
+    assert turned.is_made
+    named = ("--names", "answer_a=content", "--names", "label=content")
+    same = in_own_order_of_items(better, items, parsed(items.file, *PAIR_COLUMNS, *named))
+    assert same == items
+
+
+def test_items_in_two_orders_ask_what_their_columns_name(tmp_path: Path) -> None:
+    """Nothing is guessed, and an option that is about nothing is refused."""
+    items = items_in(tmp_path, *SHOWN)
+    with pytest.raises(UsageError, match="it is open what answer_a, label names") as caught:
+        in_own_order_of_items(better, items, parsed(items.file, *PAIR_COLUMNS))
+    assert "--names answer_a=slot --names label=slot" in caught.value.remedy
+    stray = parsed(items.file, *PAIR_COLUMNS, "--names", "question=slot")
+    with pytest.raises(UsageError, match="--names question=slot is not used"):
+        in_own_order_of_items(better, items, stray)
+    plain = items_in(tmp_path, {"output": "x", "label": "YES"}, {"output": "y", "label": "NO"})
+    with pytest.raises(UsageError, match="two candidates that changed places"):
+        in_own_order_of_items(graded, plain, parsed(plain.file, "--names", "label=slot"))
+
+
+def test_items_are_joined_and_listed_and_written_as_they_then_are(tmp_path: Path) -> None:
+    """Two runs of each of two texts are four items of two clusters; n/a is no label."""
+    (tmp_path / "own_runs.py").write_text("def judge(run):\n    return 'yes'\n", encoding="utf-8")
+    rows = [{"id": f"q{n}", "run": [f"text {n} one", f"text {n} two"]} for n in range(2)]
+    (tmp_path / "runs.json").write_text(json.dumps(rows), encoding="utf-8")
+    (tmp_path / "said.csv").write_text("id,said\nq0,yes\nq1,n/a\n", encoding="utf-8")
+    given = ("--callable", "own_runs:judge", "--items", "runs.json", "--lists", "run=place")
+    joined = ("--join", "said.csv=id", "--map", "label=said", "--value", "n/a=")
+    begun = judgesense("init", *given, *joined, "--labels", "yes,no", cwd=tmp_path, merged=True)
+    assert begun.returncode == 0, begun.stdout
+    assert "rows with one id are one cluster" in begun.stdout
+    suite = load_suite(tmp_path / "suites/runs/runs.suite.toml", None, BUILT_IN.forms)
+    assert [(item.fields["run"], item.cluster, item.label) for item in suite.items] == [
+        ("text 0 one", "q0", "yes"),
+        ("text 0 two", "q0", "yes"),
+        ("text 1 one", "q1", None),
+        ("text 1 two", "q1", None),
+    ]
+
+
+def test_a_pattern_of_files_stays_one_in_the_suite(tmp_path: Path) -> None:
+    """A file that is added later belongs to the suite."""
+    (tmp_path / "own_pattern.py").write_text(
+        "def judge(text):\n    return 'YES'\n", encoding="utf-8"
+    )
+    (tmp_path / "items").mkdir()
+    for name, label in (("a", "YES"), ("b", "NO")):
+        text = f"text,label\ntext {name},{label}\n"
+        (tmp_path / "items" / f"{name}.csv").write_text(text, encoding="utf-8")
+    given = ("--callable", "own_pattern:judge", "--items", "items/*.csv")
+    begun = judgesense("init", *given, cwd=tmp_path, merged=True)
+    assert begun.returncode == 0, begun.stdout
+    (file,) = tmp_path.rglob("*.suite.toml")
+    assert tomllib.loads(file.read_text())["stimuli"]["file"].endswith("/items/*.csv")
+    assert [item.label for item in load_suite(file, None, BUILT_IN.forms).items] == ["YES", "NO"]
 
 
 def graded(output: str) -> str:
@@ -574,7 +657,7 @@ def test_callable_and_items_belong_together(tmp_path: Path) -> None:
     [
         (("--value", "good=YES"), "--value good=YES matches nothing in column label"),
         (("--value", "PASS=yes"), "--value PASS=yes matches nothing in column label"),
-        (("--labels", "PASS,FAIL", "--value", "yes=GOOD"), "--value yes=GOOD --value FOUND=LABEL"),
+        (("--labels", "PASS,FAIL", "--value", "yes=GOOD"), "--value yes=GOOD --value SAID=MEANT"),
         (("--labels", "PASS"), "2 to 12 labels, each once, such as YES,NO"),
         (("--labels", "0,...,10"), "found:    0,...,10"),
         (("--labels", "1..5,6"), "found:    1..5,6"),
@@ -629,11 +712,11 @@ def test_a_row_that_is_null_is_shown_where_it_stands(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--value", "a=b"), "--value without --callable"),
-        (("--kind", "score", "--map", "a=b"), "--kind, --map without --callable"),
+        (("--value", "a=b"), "--value without --callable or --from-log"),
+        (("--kind", "score", "--pass-mark", "1"), "--kind, --pass-mark without --callable"),
         (("--labels", "A,B"), "--labels without --callable or --from-log"),
         (("--sample", "3"), "--sample without --from-log"),
-        (("--from-log", "log.jsonl", "--map", "a=b"), "--map without --callable"),
+        (("--join", "a=b", "--lists", "c=d"), "--lists, --join without --callable or --from-log"),
     ],
 )
 def test_options_of_another_way_to_begin_are_refused(

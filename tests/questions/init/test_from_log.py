@@ -16,6 +16,7 @@ import pytest
 from pytest_judgesense.commands import import_, init
 from pytest_judgesense.commands.main import build_parser, main
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError
+from pytest_judgesense.files.row_options import RowOptions
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
 from pytest_judgesense.judges.prompts import render_messages
@@ -434,7 +435,48 @@ def test_a_log_of_ones_own_shows_says_or_is_asked_what_its_texts_are(tmp_path: P
         frozen_suites(log, template=PAIR_TEMPLATE)
     assert right_of(silent, "--names", "a=slot") == (36, 36)
     with pytest.raises(UsageError, match="--names label=slot is not used"):
-        frozen_suites(log, template=PAIR_TEMPLATE, names={"a": "slot", "label": "slot"})
+        named = RowOptions(names=(("a", "slot"), ("label", "slot")))
+        frozen_suites(log, template=PAIR_TEMPLATE, row_options=named)
+
+
+def test_a_foreign_file_is_read_as_import_reads_it(tmp_path: Path) -> None:
+    """Twelve pairs in both orders, below a key: the judge's slots and the people's contents."""
+    rows = [
+        {
+            "q": f"q{n}",
+            "question": f"Why {n}?",
+            "first": "long and good" if order == "ab" else "bad",
+            "second": "bad" if order == "ab" else "long and good",
+            "order": order,
+            "winner": "A" if order == "ab" else "B",
+            "gold": "1",
+        }
+        for n in range(12)
+        for order in ("ab", "ba")
+    ]
+    log = tmp_path / "foreign.json"
+    log.write_text(json.dumps({"rows": rows, "skipped": [{"q": "q99"}]}), encoding="utf-8")
+    fields = {"item": "q", "field.question": "question", "field.a": "first", "field.b": "second"}
+    of_rows = RowOptions(
+        map=(*fields.items(), ("verdict", "winner"), ("label", "gold")),
+        names=(("verdict", "slot"), ("label", "content"), ("a", "slot")),
+    )
+    template = "Judge {{question}}\n{{a}}\n{{b}}"
+    (suite,) = frozen_suites(log, template=template, row_options=of_rows)
+    assert suite.template == "Judge {{task}}\n{{a}}\n{{b}}"
+    assert "text question is called task in the suite" in suite.notes
+    assert any("the list 'rows'" in note for note in suite.notes)
+    texts = {(output.fields["a"], output.fields["b"], output.label) for output in suite.outputs}
+    assert texts == {("long and good", "bad", "1")}
+    with pytest.raises(UsageError, match="no column holds the verdict"):
+        frozen_suites(log, template=template)
+
+
+def test_options_of_foreign_rows_are_refused_for_a_log(tmp_path: Path) -> None:
+    """Its fields have their names."""
+    log = log_of(tmp_path, line(1), line(2, "NO"))
+    with pytest.raises(UsageError, match="--map item=q is not used"):
+        frozen_suites(log, row_options=RowOptions(map=(("item", "q"),)))
 
 
 def test_texts_of_an_item_that_differ_are_an_error_with_both_lines(tmp_path: Path) -> None:

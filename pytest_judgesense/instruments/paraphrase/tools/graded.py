@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.foreign_results import Imported, Total
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.rows import Row
@@ -144,7 +145,7 @@ def imported(
             raise UsageError(
                 f"the label {label!r} of {judgment.trial.id} is not a verdict of its suite",
                 expected=f"one of {listed(design.labels)}",
-                remedy=f"say what it means: --value {label}={design.labels[0]}",
+                remedy=f"say what it means: {option_words('--value', label, design.labels[0])}",
             )
     is_ordered = "order" in mapping or "first" in mapping
     if not is_ordered and any(design.pairwise for _, design in imported_rows.judgments):

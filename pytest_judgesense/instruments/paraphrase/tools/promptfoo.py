@@ -56,6 +56,7 @@ _UNREAD: Final = re.compile(
     r"Could not extract JSON from |\S+ produced malformed response|Invalid category value: "
     r"|Factuality checker output did not match|No output$"
 )
+_LONGEST_REASON: Final = 160
 # Why a result failed: promptfoo's number for an error in place of an answer.
 _ERROR: Final = 2
 
@@ -85,7 +86,7 @@ def imported_promptfoo(options: ImportOptions) -> Imported:
     if reader.others:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(reader.others.items()))
         notices.append(f"assertions that no model grades are left out: {kinds}")
-    notices += skipped
+    notices += [*skipped, *reader.ungraded_words()]
     return imported(wanted, options, notices=notices, totals=reader.totals(results))
 
 
@@ -108,11 +109,14 @@ class _Reader:
         self._tests: dict[str, str] = {}
         self._asserted: Counter[bool] = Counter()
         self._results: Counter[str] = Counter()
+        self._errors: Counter[str] = Counter()
         self._scores: dict[str, list[float]] = defaultdict(list)
 
     def read(self, where: str, row: Mapping[str, Any]) -> None:
         """Enter the assertions of a result."""
         failed = "errors" if row.get("failureReason") == _ERROR else "failures"
+        if row.get("failureReason") == _ERROR:
+            self._errors[str(row.get("error") or "no reason is stated").strip()] += 1
         self._results["successes" if row.get("success") else failed] += 1
         components = table_of(row.get("gradingResult")).get("componentResults")
         parts = [*map(table_of, list_of(components))]
@@ -187,6 +191,14 @@ class _Reader:
         return self._tests.setdefault(
             shown, f"{name} {description}"[:200] if isinstance(description, str) else name
         )
+
+    def ungraded_words(self) -> Iterator[str]:
+        """Results that ended in an error, before anything was graded; and that none has a grade."""
+        if failed := self._errors.total():
+            reason = self._errors.most_common(1)[0][0].splitlines()[0][:_LONGEST_REASON]
+            yield f"{failed} of {self._results.total()} results ended in an error: {reason}"
+        if self._results and not self.graded and not self.others and not self._errors:
+            yield f"none of {self._results.total()} results has an assertion that was graded"
 
     def totals(self, results: Mapping[str, Any]) -> Iterator[Total]:
         """Tests and assertions that pass and fail, and the sum of the scores of each metric."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from tests import processes
 from tests.commands.within import judgesense as run
@@ -211,7 +212,7 @@ def test_an_empty_log_is_a_wrong_command(tmp_path):
         (["nonsense"], "choose from 'init', 'plan'"),
         (
             ["import", ".", "--format", "unknown", "-o", "y"],
-            f"one of: {', '.join(sorted(BUILT_IN.importers))}",
+            f"one of: {', '.join(sorted((*BUILT_IN.importers, *(shape.name for shape in SHAPES))))}",
         ),
     ],
 )

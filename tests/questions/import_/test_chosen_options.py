@@ -48,7 +48,7 @@ def test_what_is_said_is_settings_again() -> None:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        (Setting("map", ("verdict", "a=b")), ["--map", "verdict=a=b"]),
+        (Setting("map", ("verdict", "a=b")), ["--map", 'verdict="a=b"']),
         (Setting("value", ("A=B", "tie")), ["--value", '"A=B"=tie']),
         (Setting("value", ("error", "")), ["--value", "error="]),
         (Setting("value", ("-1", "")), ["--value=-1="]),

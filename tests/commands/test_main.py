@@ -205,6 +205,9 @@ def test_an_empty_log_is_a_wrong_command(tmp_path):
     assert run("report", tmp_path / "empty.jsonl").returncode == 2
 
 
+SHAPE_NAMES = [shape.name for shape in SHAPES]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -212,7 +215,7 @@ def test_an_empty_log_is_a_wrong_command(tmp_path):
         (["nonsense"], "choose from 'init', 'plan'"),
         (
             ["import", ".", "--format", "unknown", "-o", "y"],
-            f"one of: {', '.join(sorted((*BUILT_IN.importers, *(shape.name for shape in SHAPES))))}",
+            f"one of: {', '.join(sorted((*BUILT_IN.importers, *SHAPE_NAMES)))}",
         ),
     ],
 )

@@ -81,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
     )
     show(question.heading())
     show(question.plan().lines())
+    show(question.notices())
     if options.plan:
         return 0
     answer, outputs = question.answer(), Outputs(verbose=options.verbose)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.instruments.temperature import causal
 
 
 def run(*arguments: str) -> int:
@@ -78,6 +79,20 @@ def test_without_a_recording_it_says_the_price_and_how_to_record(
     assert run("--quick", "--judge-cassettes", "an other") == 3
     remedy = "judgesense paper jss --quick --judge-cassettes 'an other' --judge-mode record (315"
     assert remedy in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_missing_extra_is_said_before_the_first_call(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(causal, "installed", lambda _: False)
+    asked = ["paper", "temperature", "--quick", "--judge-name", "embedded:mixed"]
+    assert main([*asked, "--judge-mode", "record", "--judge-max-calls", "0"]) != 0
+    told = capsys.readouterr()
+    assert "notice: tables 2 and 3" in told.out
+    assert "pip install 'pytest-judgesense[causal]'" in told.out
+    assert not (here / "cassettes").exists()
+    assert main(["paper", "jss", "--quick", "--judge-name", "embedded:mixed", "--plan"]) == 0
+    assert "notice" not in capsys.readouterr().out
 
 
 def test_a_paper_that_is_not_there_is_an_error(

@@ -163,6 +163,10 @@ class PaperQuestion:
         """
         return self._call_plan
 
+    def notices(self) -> Iterator[str]:
+        """What the paper prints and cannot be had here, whatever the judges say."""
+        return notices_of(self.paper)
+
     def answer(self) -> PaperAnswer:
         """What the paper prints; judges are asked on the ``terms``.
 
@@ -204,6 +208,12 @@ class PaperQuestion:
         for name in self.judges:
             words += ["--judge-name", name]
         return [*words, *["--quick"] * self.quick]
+
+
+def notices_of(paper: Paper) -> Iterator[str]:
+    """What of a paper cannot be had on this machine, in lines."""
+    for lacking in paper.lacking():
+        yield from indented(f"notice: {lacking}", width=0)
 
 
 def paper_named(name: str, place: Place) -> Paper:

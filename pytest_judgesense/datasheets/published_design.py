@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_judgesense.cassettes.opening import Mode
     from pytest_judgesense.datasheets.datasheet import Datasheet
     from pytest_judgesense.datasheets.figures import Found
+    from pytest_judgesense.files.foreign_results import Imported
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.judges.throttle import Budget
     from pytest_judgesense.judges.trial_call import Call
@@ -162,6 +163,20 @@ class Arm(NamedTuple):
     beyond: bool = False
 
 
+class LogForm(NamedTuple):
+    """A form of foreign files with judgments on the design of a paper.
+
+    Attributes:
+        name: what they are, in words.
+        holds: from a file or folder to whether it is one.
+        read: from all of them to the judgments. A `LogError` says what of them is malformed.
+    """
+
+    name: str
+    holds: Callable[[Path], bool]
+    read: Callable[[Sequence[Path]], Imported]
+
+
 class Paper(NamedTuple):
     """A published design, and what its paper prints.
 
@@ -174,7 +189,7 @@ class Paper(NamedTuple):
         figures: from the same to the figures.
         writing: how models write further items for it; ``None`` if they do not.
         kinds: of the suites whose judgments its tables are made of; others of a log are left out.
-        forms: names of the formats of foreign files that hold such judgments.
+        forms: of foreign files that hold such judgments.
         measured_by: the measure that a column shows, which says why it has no value.
         why_absent: why a column has no value, where no measure says it.
         lacking: what of it cannot be had on this machine, and why: said before the first call.
@@ -188,7 +203,7 @@ class Paper(NamedTuple):
     figures: Callable[[Datasheet, Sequence[Cell]], Iterable[Found]] = lambda *_: ()
     writing: ItemWriting | None = None
     kinds: tuple[str, ...] = ()
-    forms: tuple[str, ...] = ()
+    forms: tuple[LogForm, ...] = ()
     measured_by: Mapping[str, str] = MappingProxyType({})
     why_absent: Mapping[str, str] = MappingProxyType({})
     lacking: Callable[[], Iterable[str]] = lambda: ()

@@ -237,6 +237,15 @@ def read_log(
         yield _placed(_judgment(value, where, registry), design, where), design
 
 
+def is_log(path: Path) -> bool:
+    """Whether the first line of a file is a judgment; the rest may be malformed."""
+    with suppress(LogError, ValueError):
+        for _, line in _numbered(path):
+            value = json_value(line)
+            return isinstance(value, dict) and _Line.__required_keys__ <= value.keys()
+    return False
+
+
 def read_placed_log(
     path: Path, registry: Registry = BUILT_IN
 ) -> Iterator[tuple[str, Judgment, Design | None]]:

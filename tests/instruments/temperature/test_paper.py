@@ -128,8 +128,8 @@ def test_what_a_log_does_not_hold_has_its_reason() -> None:
         "N/A: judge type, prompt: the log does not say it",
         "N/A: AGR, AGR all: no reply that it counts has a label",
         (
-            "N/A: AGR sd, CON sd, ERR form sd, ERR verdict sd: a standard deviation takes two runs, "
-            "that of CON two questions"
+            "N/A: AGR sd, CON sd, ERR form sd, ERR verdict sd: a standard deviation takes two "
+            "runs, that of CON two questions"
         ),
         "N/A: CON: it takes two parsed replies to a question in the same conditions",
         "N/A: ERR form: no form of the replies is prescribed, or the replies are not there",
@@ -244,8 +244,8 @@ def test_without_the_extra_the_effects_say_what_is_missing(
     assert isinstance(of.figures[2], Absent)
     assert list(lacking()) == [
         (
-            "tables 2 and 3, the effects of each judge, and row 3 of Figure 3 are N/A: lightgbm is not "
-            "installed: pip install 'pytest-judgesense[causal]'"
+            "tables 2 and 3, the effects of each judge, and row 3 of Figure 3 are N/A: lightgbm is "
+            "not installed: pip install 'pytest-judgesense[causal]'"
         )
     ]
     monkeypatch.setattr(causal, "unusable", lambda *packages: "no shap" * ("shap" in packages))

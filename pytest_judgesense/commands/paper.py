@@ -30,6 +30,7 @@ from pytest_judgesense.questions.terms import AskingTerms
 
 # What `--generate` takes, and what each of them is where it is not given.
 _OF_GENERATION: Final[dict[str, Any]] = {
+    "debaters": [],
     "debater": [],
     "pair": [],
     "topics": None,
@@ -77,7 +78,10 @@ def _add_generation(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(f"writing more items (of {', '.join(writings)})")
     text = "have models write items, and write their file, -o"
     group.add_argument("--generate", help=text, **FLAG)
-    text = "a declared judge or provider:model; given twice, the first begins as PRO"
+    text = "declared judges or provider:model; each meets every other, and the pairs share the "
+    text += "topics in their order: three models are three pairs"
+    group.add_argument("--debaters", metavar="NAME,NAME,...", help=text, **MANY)
+    text = "one of them; given twice or more, the first begins as PRO"
     group.add_argument("--debater", metavar="NAME", help=text, **MANY)
     text = "two debaters instead; may be repeated, the topics are then split in their order"
     group.add_argument("--pair", metavar="NAME,NAME", help=text, **MANY)
@@ -160,7 +164,7 @@ def _generate(options: argparse.Namespace) -> int:
     target = _target(options)
     question = GenerationQuestion(
         options.paper,
-        tuple(options.debater),
+        _debaters(options),
         tuple(options.pair),
         options.topics,
         options.style,
@@ -176,6 +180,12 @@ def _generate(options: argparse.Namespace) -> int:
     show(answer.lines())
     outputs.write(answer.items, target, answer.text)
     return tell_of_outputs(outputs)
+
+
+def _debaters(options: argparse.Namespace) -> tuple[str, ...]:
+    """Those of either form of naming them."""
+    listed = [name.strip() for names in options.debaters for name in names.split(",")]
+    return tuple(filter(None, [*listed, *options.debater]))
 
 
 def _target(options: argparse.Namespace) -> Path | None:

@@ -4,7 +4,8 @@ A folder holds ``results/{judge}_{prompt}/{debate_id}_run{N}.json``, a judgment 
 ``debates/*.json``, a debate each, and perhaps ``debate_ids.json`` and ``config.json``. The model of
 a judgment is the judge, its prompt (``p0``, ``p1``, ``p2``) the template, its debate the item.
 
-- Runs may count from 0; here they count from 1.
+- Runs may count from 0, as JudgeBench's do; here they count from 1. Where the files count from 1
+  too, a judgment holds its ``run_number`` as its source.
 - ``pair_id`` of a debate is an id that both assignments share, or the id of the other one; either
   way the two are one cluster. A debate without a file, or without a pair, is a separate cluster.
 - ``category`` may be absent. ``timestamp``, in seconds since 1970 or as ISO 8601, is when a result
@@ -18,7 +19,8 @@ a judgment is the judge, its prompt (``p0``, ``p1``, ``p2``) the template, its d
 
 What is written has the debates as the suites hold them that are given, with their speeches; of
 other debates what a judgment knows: category, models, and the pair of a topic's two assignments.
-``timestamp`` is the time of the recording. Read back it is the same judgment, its suite
+``timestamp`` is the time of the recording. Runs have the numbers that they were imported with, and
+count from 0 otherwise. Read back it is the same judgment, its suite
 ``judgebench``, but for tokens, latency and repairs, which the form has no place for. Four keys are
 not JudgeBench's, and only this package writes and reads them: ``flags``; ``unparsed``, why a reply
 states no winner; ``failed``, why there is none (in files with one of these two ``winner`` is null);
@@ -68,6 +70,8 @@ _FILE: Final = re.compile(r"(?P<debate>.+)_run(?P<run>\d+)\.json")
 _RUNS: Final = ("runs", "num_runs")
 _CONFIG: Final = "config.json"
 _COMPLETE: Final = "complete"
+_RUN: Final = "run_number"
+_SOURCE: Final = "source"  # of a judgment: what the file that it was read from says of it
 
 
 def imported(options: ImportOptions) -> Imported:
@@ -102,8 +106,9 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
     first = min(int(match["run"]) for file in files if (match := _FILE.fullmatch(file.name)))
     judgments: dict[str, dict[str, Judgment]] = defaultdict(dict)
     sources: dict[tuple[str, str], Path] = {}
+    offset = int(first == 0)
     for file in files:
-        judgment = _judgment(file, debates, offset=int(first == 0), reparse=reparse)
+        judgment = _judgment(file, debates, offset=offset, reparse=reparse)
         same = sources.setdefault((judgment.judge, judgment.trial.id), file)
         if same is not file:
             raise LogError(
@@ -114,7 +119,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
             )
         judgments[judgment.judge][judgment.trial.id] = judgment
     there = [judgment for of in judgments.values() for judgment in of.values()]
-    for missing in _missing(folder, there, debates):
+    for missing in _missing(folder, there, debates, offset):
         judgments[missing.judge].setdefault(missing.trial.id, missing)
     for _, of in sorted(judgments.items()):
         yield from map(of.__getitem__, trial_order(of))
@@ -124,10 +129,10 @@ def _judgment(
     file: Path, debates: Mapping[str, Mapping[str, Any]], *, offset: int, reparse: bool
 ) -> Judgment:
     value = read_document(file, dict, "a JSON object")
-    run = _field(value, "run_number", int, file) + offset
+    run = _field(value, _RUN, int, file) + offset
     if not 1 <= run <= MOST:
         expected = f"a whole number from {1 - offset} to {MOST}"
-        raise malformed(f"{file}: run_number", value["run_number"], expected)
+        raise malformed(f"{file}: {_RUN}", value[_RUN], expected)
     debate, prompt, judge = (
         _field(value, name, str, file) for name in ("debate_id", "judge_prompt", "judge_model")
     )
@@ -149,9 +154,15 @@ def _judgment(
         outcome, detail = judgment_of_object(value)
         if detail is not None and "flags" in value:
             detail["flags"] = list(map(str, _field(value, "flags", list, file)))
+    detail = {**(detail or {}), **_numbered(run, offset)} or None
     trial = _trial(debate, prompt, run, debates)
     moment = _moment(value.get("timestamp"), file)
     return Judgment(trial, judge, outcome, reply=reply, detail=detail, recorded_at=moment)
+
+
+def _numbered(run: int, offset: int) -> dict[str, Any]:
+    """What a judgment holds of its number, if the files count from 1."""
+    return {} if offset else {_SOURCE: {_RUN: run}}
 
 
 def _moment(value: Any, file: Path) -> str | None:
@@ -192,7 +203,10 @@ def _trial(debate: str, prompt: str, run: int, debates: Mapping[str, Mapping[str
 
 
 def _missing(
-    folder: Path, judgments: Collection[Judgment], debates: Mapping[str, Mapping[str, Any]]
+    folder: Path,
+    judgments: Collection[Judgment],
+    debates: Mapping[str, Mapping[str, Any]],
+    offset: int,
 ) -> Iterator[Judgment]:
     """Every run that was planned, as one without a result."""
     file = folder / LISTED
@@ -211,7 +225,8 @@ def _missing(
     if (number := len(configurations) * len(planned) * runs) > limits().trials:
         raise beyond(LogError, f"{config}: too many runs are planned", "trials", f"{number} trials")
     for (judge, prompt), debate, run in product(configurations, planned, range(1, runs + 1)):
-        yield Judgment(_trial(debate, prompt, run, debates), judge, Failed("no result file"))
+        trial, outcome = _trial(debate, prompt, run, debates), Failed("no result file")
+        yield Judgment(trial, judge, outcome, detail=_numbered(run, offset) or None)
 
 
 def _field(value: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:
@@ -245,7 +260,7 @@ def exported(cells: Sequence[Cell], suites: Sequence[Suite] = ()) -> Exported:
     for judgment in judgments:
         trial = judgment.trial
         folder = _file_name(f"{judgment.judge}_{trial.template}")
-        path = f"results/{folder}/{_file_name(trial.item)}_run{trial.replicate}.json"
+        path = f"results/{folder}/{_file_name(trial.item)}_run{_run_number(judgment)}.json"
         if path in files:
             raise LogError(
                 f"{path} cannot hold two judgments",
@@ -269,6 +284,12 @@ def exported(cells: Sequence[Cell], suites: Sequence[Suite] = ()) -> Exported:
     )
     notice += "not hold: --suite FILE names the suite that does"
     return Exported(files, (notice,) if bare else ())
+
+
+def _run_number(judgment: Judgment) -> int:
+    """The number of a run as it was imported; else it counts from 0, as JudgeBench does."""
+    source = (judgment.detail or {}).get(_SOURCE) or {}
+    return int(source.get(_RUN, judgment.trial.replicate - 1))
 
 
 def _config(judgments: Sequence[Judgment]) -> dict[str, Any]:
@@ -301,7 +322,7 @@ def _result(judgment: Judgment) -> dict[str, Any]:
         "debate_id": trial.item,
         "judge_model": judgment.judge,
         "judge_prompt": trial.template,
-        "run_number": trial.replicate,
+        _RUN: _run_number(judgment),
         "winner": judgment.verdict,
         **{key: detail.get(key) for key in ("scores", "confidence", "short_reason")},
         "judgment": judgment.reply,

@@ -6,7 +6,7 @@ their rank; further ones set the prompts of a judge, and the judges, against one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.datasheets.datasheet import Datasheet
@@ -24,12 +24,14 @@ from pytest_judgesense.datasheets.sections import TableRows
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
+    DEGENERATE,
     INSTABILITY,
     PROMPT_DISAGREEMENT,
+    RANK,
     SCORE_DELTA,
     SCORE_VARIANCE,
 )
-from pytest_judgesense.instruments.debate.ranking import material_of
+from pytest_judgesense.instruments.debate.ranking import RESAMPLES, material_of
 from pytest_judgesense.instruments.debate.secondary import analyses_of
 from pytest_judgesense.instruments.debate.stimuli import STYLES
 from pytest_judgesense.measures.cell import Cell
@@ -37,39 +39,26 @@ from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
 
 _DEBATES, _PROMPTS, _RUNS = 50, ("p0", "p1", "p2"), 3
 _PARTS: Final = (REPEAT_FLIP_RATE, SCORE_VARIANCE, CONFIDENCE_VARIANCE, SIDE_BIAS)
+_HEADINGS: Final = {
+    REPEAT_FLIP_RATE.name: "flip rate",
+    SCORE_VARIANCE.name: "score variance",
+    CONFIDENCE_VARIANCE.name: "confidence variance",
+    SIDE_BIAS.name: "side bias",
+    INSTABILITY.name: "instability",
+    RANK.name: "rank",
+}
 
 
 def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
-    """Configurations by rank, prompts of each judge, judges against each other, the choice."""
+    """Configurations by rank, their intervals, prompts of each judge, judges against each other."""
     # With the post hoc tests, which a datasheet holds where it is written as a file.
     of_judges = ((cell.judge, material_of(cell)) for cell in cells)
     materials = {judge: material for judge, material in of_judges if material is not None}
     if not materials:
         return
     analyses = analyses_of(cells[0].suite, materials, sheet.seed, secondary=True)
-    recommendation = {row["configuration"]: row for row in analyses["ranking_recommendation"]}
-    yield Table(
-        "configurations",
-        "Configurations of judge and prompt by their instability: repeat flips, variance of scores "
-        "and of confidence over runs, side bias, their weighted sum, the rank, and which "
-        "configuration is recommended (the lowest instability). Beside it the one with the lowest "
-        "sum of ranks among those that may be the most stable.",
-        (
-            *("configuration", "flip rate", "score variance", "confidence variance", "side bias"),
-            *("instability", "rank", "recommended"),
-        ),
-        tuple(
-            (
-                row["configuration"],
-                *(row[part.name] for part in _PARTS),
-                row[INSTABILITY.name],
-                row["rank"],
-                _choice(recommendation.get(row["configuration"], {})),
-            )
-            for row in analyses["ranking"]
-        ),
-        notes=tuple(_notes(analyses["ranking_basis"])),
-    )
+    yield _configurations(analyses)
+    yield _intervals(analyses["ranking_intervals"])
     yield Table(
         "prompts",
         "Two prompts of one judge: the share of debates whose winners differ, with its 95% "
@@ -100,15 +89,82 @@ def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
         )
 
 
-def _choice(row: Any) -> str:
+def _configurations(analyses: Mapping[str, TableRows]) -> Table:
+    """Every configuration with its instability, its rank and what is said of it."""
+    recommendation = {row["configuration"]: row for row in analyses["ranking_recommendation"]}
+    ends = _ends(analyses["ranking_intervals"])
+    return Table(
+        "configurations",
+        "Configurations of judge and prompt by their instability: repeat flips, variance of scores "
+        "and of confidence over runs, side bias, their weighted sum with its bootstrap interval "
+        "over topics, the rank, and which configuration is recommended (the lowest instability). "
+        "Beside it the one with the lowest sum of ranks among those that may be the most stable. "
+        "One that names one side in every judgment (side bias 0.5) is degenerate.",
+        (
+            *("configuration", "flip rate", "score variance", "confidence variance", "side bias"),
+            *("instability", "instability, 95%", "rank", "recommended", "flags"),
+        ),
+        tuple(
+            (
+                row["configuration"],
+                *(row[part.name] for part in _PARTS),
+                row[INSTABILITY.name],
+                ends.get((row["configuration"], INSTABILITY.name)),
+                row["rank"],
+                _choice(recommendation[row["configuration"]]),
+                DEGENERATE if row[DEGENERATE] else "",
+            )
+            for row in analyses["ranking"]
+        ),
+        notes=tuple(_notes(analyses)),
+    )
+
+
+def _intervals(rows: TableRows) -> Table:
+    """The bootstrap intervals of every configuration."""
+    measures = (*_PARTS, INSTABILITY, RANK)
+    ends = _ends(rows)
+    return Table(
+        "intervals",
+        "Bootstrap intervals (95%) of the configurations: percentiles over "
+        f"{RESAMPLES:,} resamples of whole topics, the same ones for every configuration. N/A: all "
+        "topics are alike.",
+        ("configuration", *(_HEADINGS[measure.name] for measure in measures)),
+        tuple(
+            (name, *(ends.get((name, measure.name)) for measure in measures))
+            for name in dict.fromkeys(row["configuration"] for row in rows)
+        ),
+    )
+
+
+def _ends(rows: TableRows) -> dict[tuple[str, str], tuple[float, float]]:
+    """The intervals by configuration and measure; those of ranks are whole numbers."""
+    return {
+        (row["configuration"], row["measure"]): (
+            (int(row["lower"]), int(row["upper"]))
+            if row["measure"] == RANK.name
+            else (row["lower"], row["upper"])
+        )
+        for row in rows
+        if row["lower"] is not None
+    }
+
+
+def _choice(row: Mapping[str, Any]) -> str:
     words = {"recommended": "yes", "recommended_by_ranks": "by ranks"}
-    return ", ".join(word for key, word in words.items() if row.get(key)) or "no"
+    return ", ".join(word for key, word in words.items() if row[key]) or "no"
 
 
-def _notes(basis: TableRows) -> Iterator[str]:
-    for row in basis:
+def _notes(analyses: Mapping[str, TableRows]) -> Iterator[str]:
+    for row in analyses["ranking_basis"]:
         yield f"Variances divide by {row['denominator']}."
         yield from (f"Left out: {name}, {reason}." for name, reason in row["excluded"].items())
+    for row in analyses["ranking_recommendation"]:
+        if row["recommended"] and row[DEGENERATE]:
+            yield (
+                f"{row['configuration']} is recommended by its instability and is degenerate: it "
+                "names one side in every judgment, which is no stability."
+            )
 
 
 def _prompts(sheet: Datasheet) -> Iterator[tuple[Value, ...]]:

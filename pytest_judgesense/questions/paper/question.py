@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -211,7 +212,8 @@ class GenerationQuestion:
 
     Attributes:
         name: of the paper.
-        debaters: two models, by name; or none, and ``pairs``.
+        debaters: two models or more, by name, each of which meets every other; or none, and
+            ``pairs``.
         pairs: texts ``NAME,NAME``; the pairs share the topics in their order.
         topics: the file of what they write about; ``None`` for the built-in topics.
         style: how they write; ``None`` for the usual way.
@@ -295,13 +297,13 @@ class GenerationQuestion:
         """Of two and two who write together, from either form of naming them."""
         names = [name.strip() for pair in self.pairs for name in pair.split(",")]
         uneven = any(pair.count(",") != 1 for pair in self.pairs)
-        if uneven or bool(names) == bool(self.debaters):
+        if uneven or bool(names) == bool(self.debaters) or len(self.debaters) == 1:
             raise UsageError(
                 "it is not said who debates whom",
                 found=" ".join([*self.debaters, *self.pairs]) or "no debater",
-                expected="--debater A --debater B, or --pair A,B once or more",
+                expected="--debaters A,B,C, or --pair A,B once or more",
             )
-        return [*names, *self.debaters]
+        return [*names, *chain.from_iterable(combinations(self.debaters, 2))]
 
     @cached_property
     def _call_plan(self) -> CallPlan:
@@ -320,8 +322,8 @@ class GenerationQuestion:
     def _words(self) -> list[str]:
         """Those of the command that asks it."""
         words = ["judgesense", "paper", self.name, "--generate"]
-        for name in self.debaters:
-            words += ["--debater", name]
+        if self.debaters:
+            words += ["--debaters", ",".join(self.debaters)]
         for pair in self.pairs:
             words += ["--pair", pair]
         if self.topics is not None:

@@ -99,6 +99,7 @@ class _Line(TypedDict, total=False):
     skipped: bool
 
 
+_REQUIRED: Final = frozenset(("trial", "judge", "suite", "item"))
 _BESIDE: Final = ("grades", "repair", REASONED, "source")
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _MARK: Final = ',"design":'
@@ -242,7 +243,7 @@ def is_log(path: Path) -> bool:
     with suppress(LogError, ValueError):
         for _, line in _numbered(path):
             value = json_value(line)
-            return isinstance(value, dict) and _Line.__required_keys__ <= value.keys()
+            return isinstance(value, dict) and _REQUIRED <= value.keys()
     return False
 
 

@@ -33,13 +33,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, told_apart
-from pytest_judgesense.files.foreign_results import Exported, Imported, slug
+from pytest_judgesense.files.foreign_results import Exported, Imported, moment_of, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.limits import beyond, limits
 from pytest_judgesense.files.tables import malformed, read_document
@@ -67,6 +67,7 @@ DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS
 
 _SUITE: Final = "judgebench"
 _FILE: Final = re.compile(r"(?P<debate>.+)_run(?P<run>\d+)\.json")
+_RESULTS: Final = "results"
 _RUNS: Final = ("runs", "num_runs")
 _CONFIG: Final = "config.json"
 _COMPLETE: Final = "complete"
@@ -77,6 +78,17 @@ _SOURCE: Final = "source"  # of a judgment: what the file that it was read from 
 def imported(options: ImportOptions) -> Imported:
     """The judgments that ``judgesense import judgebench`` reads."""
     judgments = read_judgebench(options.path, reparse=options.reparse)
+    return Imported(tuple((judgment, DESIGN) for judgment in judgments))
+
+
+def has_results(folder: Path) -> bool:
+    """Whether a folder has results in JudgeBench's form."""
+    return next((folder / _RESULTS).glob("*/*_run*.json"), None) is not None
+
+
+def results_at(folders: Sequence[Path]) -> Imported:
+    """The judgments of several folders of results."""
+    judgments = (judgment for folder in folders for judgment in read_judgebench(folder))
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
 
@@ -91,7 +103,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
         LogError: there are no results, a file is malformed, or two files are one run of a
             configuration; it names file and field.
     """
-    files = sorted((folder / "results").glob("*/*_run*.json"))
+    files = sorted((folder / _RESULTS).glob("*/*_run*.json"))
     if not files:
         raise LogError(
             f"there are no JudgeBench results at {folder}",
@@ -170,15 +182,10 @@ def _moment(value: Any, file: Path) -> str | None:
     if value is None:
         return None
     try:
-        if isinstance(value, str):
-            moment = datetime.fromisoformat(value)
-            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-        else:
-            moment = datetime.fromtimestamp(float(value), UTC)
-    except (ValueError, TypeError, OverflowError, OSError):
+        return moment_of(value)
+    except ValueError:
         expected = "seconds since 1970, or a time in ISO 8601"
         raise malformed(f"{file}: timestamp", value, expected) from None
-    return moment.isoformat().replace("+00:00", "Z")
 
 
 def _seconds(moment: str) -> int | float:

@@ -13,6 +13,7 @@ from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.datasheets.published_design import (
     Arm,
     ItemWriting,
+    LogForm,
     Paper,
     Table,
     Value,
@@ -22,6 +23,7 @@ from pytest_judgesense.datasheets.published_design import (
 )
 from pytest_judgesense.datasheets.sections import TableRows
 from pytest_judgesense.estimate import find_estimate
+from pytest_judgesense.instruments.debate.judgebench import has_results, results_at
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
     DEGENERATE,
@@ -33,7 +35,7 @@ from pytest_judgesense.instruments.debate.measures import (
 )
 from pytest_judgesense.instruments.debate.ranking import RESAMPLES, material_of
 from pytest_judgesense.instruments.debate.secondary import analyses_of
-from pytest_judgesense.instruments.debate.stimuli import STYLES
+from pytest_judgesense.instruments.debate.stimuli import DEBATE, STYLES
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.shared import REPEAT_FLIP_RATE, SIDE_BIAS
 
@@ -215,4 +217,12 @@ PAPER: Final = Paper(
     ),
     tables,
     writing=ItemWriting("debates", tuple(STYLES), _planned_debates, _written_debates),
+    kinds=(DEBATE.name,),
+    forms=(LogForm("folders of JudgeBench's results", has_results, results_at),),
+    measured_by={
+        **{part.name.replace("_", " "): part.name for part in (*_PARTS, INSTABILITY)},
+        "flip rate": REPEAT_FLIP_RATE.name,
+        "score delta": SCORE_DELTA.name,
+        **dict.fromkeys(("disagreement", "95% interval"), PROMPT_DISAGREEMENT.name),
+    },
 )

@@ -16,8 +16,10 @@ from pytest_judgesense.datasheets.profile import sketch
 from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.ladder.measures import WORDS as LADDER_WORDS
+from pytest_judgesense.instruments.ladder.stimuli import CRITERION, LADDER
 from pytest_judgesense.instruments.vacuum.measures import DARK_CURRENT
 from pytest_judgesense.instruments.vacuum.measures import WORDS as VACUUM_WORDS
+from pytest_judgesense.instruments.vacuum.stimuli import VACUUM
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.trial import Condition
 
@@ -175,4 +177,8 @@ PAPER: Final = Paper(
         ),
     ),
     tables,
+    kinds=(VACUUM.name, LADDER.name, CRITERION.name),
+    measured_by={
+        column.heading: column.measure for column in (*_TABLE_3, *_TABLE_4, *_TABLE_6, _THRESHOLD)
+    },
 )

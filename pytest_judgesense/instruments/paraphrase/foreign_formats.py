@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.instruments.paraphrase.decision_log import exported_decisions
 from pytest_judgesense.instruments.paraphrase.foreign_table import imported_table
 from pytest_judgesense.instruments.paraphrase.judgesense import imported_pairs
 from pytest_judgesense.instruments.paraphrase.results import imported_games, imported_llmbar
@@ -14,7 +15,7 @@ from pytest_judgesense.registry import Importer
 
 IMPORTERS: Final = (
     Importer("llmbar", imported_llmbar),
-    Importer("judgesense", imported_pairs),
+    Importer("judgesense", imported_pairs, exported_decisions, written_as="jss"),
     Importer("games", imported_games),
     Importer("table", imported_table, plain=True),
     Importer("inspect", imported_inspect),

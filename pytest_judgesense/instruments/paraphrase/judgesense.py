@@ -14,8 +14,9 @@ Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` 
 
 A row of a decision log is a prompt pair in one run. A row with an error has no reply: it is in no
 rate, and neither is a decision that is not a label (``UNCLEAR``); both are counted. ``ab_swapped``
-is the presentation order. A log does not hold its prompts: with the file of the pairs its decisions
-have templates, polarity, clusters and gold labels.
+is the presentation order, ``timestamp`` when both replies were there. A log does not hold its
+prompts: with the file of the pairs its decisions have templates, polarity, clusters and gold
+labels. The key ``judgesense`` is not the benchmark's: an export has what it knows besides there.
 
 A row of a validation file is a verdict on whether both prompts of a pair ask the same:
 ``validation_decision`` of a model, ``manual_label`` of a ``reviewer``. A reviewer's verdict on two
@@ -27,16 +28,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from types import NoneType
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
-from pytest_judgesense.files.foreign_results import Imported, left_out, once, slug
+from pytest_judgesense.errors import (
+    JudgesenseError,
+    LogError,
+    UsageError,
+    listed,
+    unknown_name,
+)
+from pytest_judgesense.files.foreign_results import Imported, left_out, moment_of, once, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.own_fields import KEY, LINE, design_of, own_of, with_own_fields
 from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
@@ -90,6 +99,7 @@ _WORDS: Final[Mapping[str, tuple[DecisionSpace, str]]] = {
     **{w: (_SCORES, n) for n in _SCORES.labels for w in (n, f"score_{n}")},
     **{w.lower(): (_SLOTS, w) for w in _SLOTS.labels},
 }
+SPACES: Final = (_YES_NO, _SCORES, _SLOTS)
 _TASKS: Final = {
     "factuality": _YES_NO, "coherence": _SCORES, "relevance": _SLOTS, "preference": _SLOTS,
 }  # fmt: skip
@@ -543,7 +553,7 @@ def _equivalence(
     yield "]\n\n"
 
 
-class _Pair(NamedTuple):
+class StatedPair(NamedTuple):
     """What a decision log does not say of a pair; ``label`` as `_Task.label` gives it."""
 
     cluster: str
@@ -555,16 +565,16 @@ class _Pair(NamedTuple):
 class _Pairs(NamedTuple):
     """What the file of the pairs says, by the id of a pair and by task; without those left out."""
 
-    by_id: Mapping[str, _Pair]
+    by_id: Mapping[str, StatedPair]
     compared: Mapping[str, tuple[tuple[str, str], ...]]
     inverted: Mapping[str, tuple[str, ...]]
     gone: frozenset[str]
     notices: Mapping[str, tuple[str, ...]]
 
 
-def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
-    """The pairs of a pair file: pairs that judge the same response share a cluster."""
-    rows = list(read_rows(path))
+def pairs_of(paths: Sequence[Path], leave_out: Sequence[str] = ()) -> _Pairs:
+    """The pairs of pair files: pairs that judge the same response share a cluster."""
+    rows = list(read_rows(*paths))
     complete(rows, PAIR_FIELDS)
     spaces = spaces_of(rows, ("ground_truth_label",))
     by_id, compared, inverted = {}, {}, {}
@@ -579,7 +589,7 @@ def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
         for place in task.positions:
             id_ = of_task[place].text("pair_id")
             gone.discard(id_)
-            by_id[id_] = _Pair(
+            by_id[id_] = StatedPair(
                 task.clusters[place],
                 task.templates(place),
                 tuple(task.inverted(place)),
@@ -588,19 +598,30 @@ def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
     return _Pairs(by_id, compared, inverted, frozenset(gone), notices)
 
 
+def holds_decisions(columns: Collection[str]) -> bool:
+    """Whether these are columns of a decision log."""
+    return bool({*columns} & ({*LOG_FIELDS} - {*PAIR_FIELDS}))
+
+
+def holds_pairs(columns: Collection[str]) -> bool:
+    """Whether these are columns of a pair file, and not of a decision log."""
+    return not holds_decisions(columns) and bool({*columns} & ({*PAIR_FIELDS} - {*LOG_FIELDS}))
+
+
 def imported_pairs(options: ImportOptions) -> Imported | PairFile:
     """The judgments that ``judgesense import judgesense`` reads: a decision log, or a pair file."""
     rows = all_rows(options.path)
     fields = set(rows[0].value) if rows else set[str]()
-    if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
+    if holds_decisions(fields):
         if options.pairs is None and options.leave_out:
             raise UsageError(
                 "--leave-out needs the file of the pairs, for a log does not name its templates",
                 found=f"--leave-out {options.leave_out[0]}",
                 expected="--pairs FILE beside it",
             )
-        return read_decisions(rows, options.pairs, options.leave_out)
-    if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
+        pairs = () if options.pairs is None else (options.pairs,)
+        return read_decisions(rows, pairs, options.leave_out)
+    if holds_pairs(fields):
         return read_pairs(rows, options.path, options.leave_out, options.validation)
     raise LogError(
         f"{options.path} is not a file of JudgeSense",
@@ -618,13 +639,13 @@ def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
 
 
 def read_decisions(
-    rows: Sequence[Row], pairs: Path | None = None, leave_out: Sequence[str] = ()
+    rows: Sequence[Row], pairs: Sequence[Path] = (), leave_out: Sequence[str] = ()
 ) -> Imported:
     """The judgments of a JudgeSense decision log.
 
     Args:
         rows: the rows of one or more logs.
-        pairs: the pair file, which says what the log does not: see `_Pair`.
+        pairs: the pair files, which say what the log does not: see `StatedPair`.
         leave_out: templates whose pairs are left out.
 
     Raises:
@@ -633,9 +654,11 @@ def read_decisions(
     """
     complete(rows, LOG_FIELDS)
     spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
-    stated = None if pairs is None else pairs_of(pairs, leave_out)
+    stated = pairs_of(pairs, leave_out) if pairs else None
     places: dict[tuple[str, str], str] = {}
-    judgments = []
+    designs = _own_designs(rows)
+    judgments: dict[tuple[str, str, str], tuple[Judgment, Design]] = {}
+    lines: dict[tuple[str, str, str], int] = {}
     contradicted = []
     for row in rows:
         task, id_ = row.text("task_type"), row.text("pair_id")
@@ -643,18 +666,28 @@ def read_decisions(
             continue
         if stated is not None and id_ not in stated.by_id:
             raise row.wrong("pair_id", "a pair of the file that --pairs names")
-        pair = _Pair(id_) if stated is None else stated.by_id[id_]
+        pair = StatedPair(id_) if stated is None else stated.by_id[id_]
         compared = (("a", "b"),) if stated is None else stated.compared[task]
         space = spaces[task]
         design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, compared)
-        two = [_decision(row, side, space, pair) for side in "ab"]
-        once(places, (two[0].judge, two[0].trial.id), row)
-        judgments += [(judgment, design) for judgment in two]
+        design = designs.get(task, design)
+        two = [decision_of(row, side, space, pair) for side in "ab"]
+        own = own_of(row)
+        if not own:
+            once(places, (two[0].judge, two[0].trial.id), row)
+        for side, read in zip("ab", two, strict=True):
+            judgment = with_own_fields(read, own.get(side) or {}, row)
+            key = judgment.judge, judgment.trial.suite, judgment.trial.id
+            if judgments.setdefault(key, (judgment, design))[0] != judgment:
+                raise row.wrong(KEY, f"one judgment of {judgment.trial.id}, in all its pairs")
+            lines.setdefault(key, _line(own, side, len(lines)))
         verdicts = [judgment.verdict for judgment in two]
         flipped = _typed(row, "flipped", bool, "true or false")
         if None not in (*verdicts, flipped) and flipped != (verdicts[0] != verdicts[1]):
             contradicted.append(row.where)
-    notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
+    notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED, KEY)))
+    if timeless := [row for row in rows if row.value["timestamp"] and _moment(row) is None]:
+        notices.append(f"timestamps of {len(timeless)} rows are no times, and are kept out")
     if contradicted:
         notices.append(
             f"{len(contradicted)} rows say of their decisions that they flip, or do not, against "
@@ -668,7 +701,7 @@ def read_decisions(
             for task in spaces
             if (turned := stated.inverted[task])
         ]
-    else:
+    elif not designs:
         notices.append(
             "a log does not say which pairs judge the same response: every pair counts as a "
             "cluster of its own; --pairs FILE names the file of the pairs, which does"
@@ -679,10 +712,54 @@ def read_decisions(
                 "holds no prompts: where YES of one means an error, its decisions count as flips; "
                 "--pairs FILE remaps them"
             )
-    return Imported(tuple(judgments), tuple(notices))
+    ordered = sorted(judgments, key=lines.__getitem__)
+    return Imported(tuple(judgments[key] for key in ordered), tuple(notices))
 
 
-def _decision(row: Row, side: str, space: DecisionSpace, pair: _Pair) -> Judgment:
+def _own_designs(rows: Iterable[Row]) -> dict[str, Design]:
+    """By task the design that an export states in one of its rows."""
+    stated = ((row.text("task_type"), design_of(row)) for row in rows)
+    return {task: design for task, design in stated if design is not None}
+
+
+def _line(own: Mapping[str, Any], side: str, place: int) -> int:
+    """The line that a judgment had in the log that was exported, or its ``place`` here."""
+    line = (own.get(side) or {}).get(LINE)
+    return line if type(line) is int else place
+
+
+def decisions_at(paths: Sequence[Path]) -> Imported:
+    """The judgments of decision logs, of which pair files among the paths say what they do not.
+
+    Raises:
+        LogError: a file is malformed, or there are pairs alone.
+    """
+    rows, pairs = [], []
+    for path in paths:
+        of_file = all_rows(path)
+        if holds_pairs(of_file[0].value):
+            pairs.append(path)
+        else:
+            rows += of_file
+    if not rows:
+        raise LogError(
+            f"{listed(map(str, pairs))} holds pairs, and no judgment",
+            expected="a decision log beside it",
+            remedy="judgesense import makes a suite of pairs",
+        )
+    return read_decisions(rows, pairs)
+
+
+def is_of_judgesense(path: Path) -> bool:
+    """Whether a file holds decisions or pairs."""
+    with suppress(JudgesenseError):
+        rows = all_rows(path)
+        return bool(rows) and (holds_decisions(rows[0].value) or holds_pairs(rows[0].value))
+    return False
+
+
+def decision_of(row: Row, side: str, space: DecisionSpace, pair: StatedPair) -> Judgment:
+    """The judgment of one side of a row, ``a`` or ``b``; a `LogError` if a field is malformed."""
     suite, id_ = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
     run = row.number_in("run")
     order: Order = "ba" if row.value.get(SWAPPED) else "ab"
@@ -696,13 +773,21 @@ def _decision(row: Row, side: str, space: DecisionSpace, pair: _Pair) -> Judgmen
     outcome = _outcome(row, side, space)
     raw = _typed(row, f"prompt_{side}_raw", str, "the text of the reply")
     reply = None if isinstance(outcome, Failed) else raw
-    judgment = Judgment(trial, row.text("model"), outcome, reply=reply)
+    moment = _moment(row)
+    judgment = Judgment(trial, row.text("model"), outcome, reply=reply, recorded_at=moment)
     if space.pairwise:
         return placed(judgment)
     if condition and isinstance(outcome, Verdict):
         labels = space.labels
         return replace(judgment, chosen=labels[-1 - labels.index(outcome.value)])
     return judgment
+
+
+def _moment(row: Row) -> str | None:
+    """When the replies of a row were there; ``None`` if it does not say it as a time."""
+    with suppress(ValueError):
+        return moment_of(row.value["timestamp"])
+    return None
 
 
 def _outcome(row: Row, side: str, space: DecisionSpace) -> JudgmentOutcome:

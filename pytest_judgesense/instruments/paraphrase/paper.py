@@ -15,12 +15,16 @@ from typing import Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.datasheets.datasheet import Datasheet, JudgeSheet, SuiteSheet, wall_clock_s
 from pytest_judgesense.datasheets.figures import ends_of
-from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
+from pytest_judgesense.datasheets.published_design import Arm, LogForm, Paper, Table, Value
 from pytest_judgesense.datasheets.sent_settings import settings_table
 from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.paraphrase.estimators import estimates as stability
+from pytest_judgesense.instruments.paraphrase.judgesense import decisions_at, is_of_judgesense
+from pytest_judgesense.instruments.paraphrase.measures import JSS, KAPPA
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.instruments.paraphrase.tables import tier_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.shared import UNPARSED_RATE
 from pytest_judgesense.suites.suite import template_pairs
 
 _TASKS: Final = ("factuality", "coherence", "relevance", "preference")
@@ -214,4 +218,15 @@ PAPER: Final = Paper(
     "JudgeSense: A Benchmark for Prompt Sensitivity in LLM-as-a-Judge Systems. arXiv:2604.23478",
     tuple(Arm(task, f"{task}@paper", _CALLS, _CALLS) for task in _TASKS),
     tables,
+    kinds=(PARAPHRASE.name,),
+    forms=(LogForm("decision logs of JudgeSense", is_of_judgesense, decisions_at),),
+    measured_by={
+        **dict.fromkeys(("JSS", "95% interval", "JSS remapped", "flips", *_TASKS), JSS.name),
+        "kappa": KAPPA.name,
+        "unparsed": UNPARSED_RATE.name,
+    },
+    why_absent={
+        "seconds": "nothing says when the replies were there",
+        "tier": "there is none without JSS and kappa",
+    },
 )

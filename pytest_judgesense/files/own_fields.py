@@ -6,6 +6,7 @@ written beside it, so that an import of it gives the same judgment. Rows of othe
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from functools import lru_cache
@@ -48,7 +49,7 @@ def own_fields(judgment: Judgment, read: Judgment) -> dict[str, Any]:
     own = {
         name: _plain(getattr(judgment.trial, name))
         for name in _TRIAL
-        if getattr(judgment.trial, name) != getattr(read.trial, name)
+        if _text(getattr(judgment.trial, name)) != _text(getattr(read.trial, name))
     }
     if judgment.outcome != read.outcome:
         own |= {
@@ -59,13 +60,18 @@ def own_fields(judgment: Judgment, read: Judgment) -> dict[str, Any]:
     own |= {
         name: _plain(getattr(judgment, name))
         for name in _BESIDE
-        if getattr(judgment, name) != getattr(read, name)
+        if _text(getattr(judgment, name)) != _text(getattr(read, name))
     }
     if judgment.usage != read.usage:
         own["usage"] = {name: n for name, n in asdict(judgment.usage).items() if n is not None}
-    if judgment.detail != read.detail:
+    if _text(judgment.detail) != _text(read.detail):
         own["detail"] = judgment.detail
     return own
+
+
+def _text(value: Any) -> str:
+    """A value as a line of a log has it: 1 and 1.0 differ there, and so do orders of keys."""
+    return json.dumps(_plain(value))
 
 
 def _plain(value: Any) -> Any:

@@ -243,7 +243,7 @@ def is_log(path: Path) -> bool:
     with suppress(LogError, ValueError):
         for _, line in _numbered(path):
             value = json_value(line)
-            return isinstance(value, dict) and _REQUIRED <= value.keys()
+            return isinstance(value, dict) and value.keys() >= _REQUIRED
     return False
 
 

@@ -639,7 +639,10 @@ def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
 
 
 def read_decisions(
-    rows: Sequence[Row], pairs: Sequence[Path] = (), leave_out: Sequence[str] = ()
+    rows: Sequence[Row],
+    pairs: Sequence[Path] = (),
+    leave_out: Sequence[str] = (),
+    named: str = "--pairs FILE",
 ) -> Imported:
     """The judgments of a JudgeSense decision log.
 
@@ -647,6 +650,7 @@ def read_decisions(
         rows: the rows of one or more logs.
         pairs: the pair files, which say what the log does not: see `StatedPair`.
         leave_out: templates whose pairs are left out.
+        named: how a user names the file of the pairs.
 
     Raises:
         LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.
@@ -704,13 +708,13 @@ def read_decisions(
     elif not designs:
         notices.append(
             "a log does not say which pairs judge the same response: every pair counts as a "
-            "cluster of its own; --pairs FILE names the file of the pairs, which does"
+            f"cluster of its own; {named} names the file of the pairs, which does"
         )
         if unknown := [task for task, space in spaces.items() if not space.pairwise]:
             notices.append(
                 f"the polarity of the wordings of {', '.join(unknown)} is not known, for a log "
                 "holds no prompts: where YES of one means an error, its decisions count as flips; "
-                "--pairs FILE remaps them"
+                f"{named} remaps them"
             )
     ordered = sorted(judgments, key=lines.__getitem__)
     return Imported(tuple(judgments[key] for key in ordered), tuple(notices))
@@ -747,7 +751,7 @@ def decisions_at(paths: Sequence[Path]) -> Imported:
             expected="a decision log beside it",
             remedy="judgesense import makes a suite of pairs",
         )
-    return read_decisions(rows, pairs)
+    return read_decisions(rows, pairs, named="one more --log FILE")
 
 
 def is_of_judgesense(path: Path) -> bool:

@@ -221,11 +221,12 @@ PAPER: Final = Paper(
     kinds=(PARAPHRASE.name,),
     forms=(LogForm("decision logs of JudgeSense", is_of_judgesense, decisions_at),),
     measured_by={
-        **dict.fromkeys(("JSS", "95% interval", "JSS remapped", "flips", *_TASKS), JSS.name),
+        **dict.fromkeys(("JSS", "95% interval", "flips", *_TASKS), JSS.name),
         "kappa": KAPPA.name,
         "unparsed": UNPARSED_RATE.name,
     },
     why_absent={
+        "JSS remapped": "no wording is known to be inverted",
         "seconds": "nothing says when the replies were there",
         "tier": "there is none without JSS and kappa",
     },

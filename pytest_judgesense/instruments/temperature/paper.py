@@ -18,13 +18,24 @@ from operator import itemgetter
 from typing import Any, Final
 
 from pytest_judgesense.datasheets.datasheet import Datasheet
-from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value, not_available
+from pytest_judgesense.datasheets.published_design import (
+    Arm,
+    LogForm,
+    Paper,
+    Table,
+    Value,
+    not_available,
+)
 from pytest_judgesense.datasheets.sections import TableRow, TableRows, tables_named
 from pytest_judgesense.instruments.temperature import causal
 from pytest_judgesense.instruments.temperature.effects import ALL, paper_effects
 from pytest_judgesense.instruments.temperature.effects import PAPER as METHOD
 from pytest_judgesense.instruments.temperature.models import material_of, pooled
 from pytest_judgesense.instruments.temperature.paper_figures import OUTCOMES, figures
+from pytest_judgesense.instruments.temperature.reply_table import (
+    is_table_of_replies,
+    read_replies,
+)
 from pytest_judgesense.instruments.temperature.stimuli import TEMPERATURE
 from pytest_judgesense.instruments.temperature.sweep import FACTORS, SOURCES, PooledSeries
 from pytest_judgesense.measures.cell import Cell
@@ -284,5 +295,8 @@ PAPER: Final = Paper(
     tables,
     figures,
     kinds=(TEMPERATURE.name,),
+    forms=(
+        LogForm("tables of replies at several temperatures", is_table_of_replies, read_replies),
+    ),
     lacking=lacking,
 )

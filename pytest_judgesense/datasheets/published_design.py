@@ -260,6 +260,8 @@ def _with_reasons(table: Table, paper: Paper, sheet: Datasheet) -> Table:
     """The table, with the reason of each empty cell for which it gives none itself."""
     if any(note.startswith(_NOT_AVAILABLE) for note in table.notes):
         return table
+    if not table.rows and not table.notes:
+        return table._replace(notes=(f"{_NOT_AVAILABLE}: nothing of it was measured",))
     by_reason: dict[str, dict[str, None]] = {}
     for row in table.rows:
         for head, cell in zip(table.columns, row, strict=True):

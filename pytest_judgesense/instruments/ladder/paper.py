@@ -181,4 +181,8 @@ PAPER: Final = Paper(
     measured_by={
         column.heading: column.measure for column in (*_TABLE_3, *_TABLE_4, *_TABLE_6, _THRESHOLD)
     },
+    why_absent={
+        "95% interval": "the paper prints none, or both ends lie beyond the ladder",
+        "count": "it is no share of a count",
+    },
 )

@@ -755,10 +755,14 @@ def decisions_at(paths: Sequence[Path]) -> Imported:
 
 
 def is_of_judgesense(path: Path) -> bool:
-    """Whether a file holds decisions or pairs."""
+    """Whether a file, or the first of a folder, holds decisions or pairs.
+
+    Whatever else of their columns is missing.
+    """
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     with suppress(JudgesenseError):
-        rows = all_rows(path)
-        return bool(rows) and (holds_decisions(rows[0].value) or holds_pairs(rows[0].value))
+        columns = {*read_rows(files[0]).columns} if files else set[str]()
+        return any({f"{name}_a", f"{name}_b"} <= columns for name in ("normalized", "prompt"))
     return False
 
 

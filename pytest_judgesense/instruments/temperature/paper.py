@@ -137,8 +137,11 @@ def _outcomes(
         for row in _cells_of(of, *sources):
             spreads: list[Value] = []
             for outcome, head in OUTCOMES.items():
-                spreads += row.get(f"{outcome}_mean"), row.get(f"{outcome}_sd")
-                reasons |= {head: _REASONS[outcome], f"{head} sd": _ONE_RUN}
+                mean, deviation = (row.get(f"{outcome}_{part}") for part in ("mean", "sd"))
+                spreads += mean, deviation
+                reasons[head] = _REASONS[outcome]
+                if deviation is None:
+                    reasons[f"{head} sd"] = _REASONS[outcome] if mean is None else _ONE_RUN
             over_all = row.get(f"{_AGREEMENT_OF_ALL}_mean")
             of_source = (row[source] for source in sources)
             rows.append((judge, *of_source, *_prompt(row), *spreads, over_all, row["n"]))

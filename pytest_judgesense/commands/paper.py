@@ -20,7 +20,10 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.questions.paper.answer import PaperAnswer
-from pytest_judgesense.questions.paper.logged import LoggedPaperQuestion, refuse_asking
+from pytest_judgesense.questions.paper.judgments_that_exist import (
+    LoggedPaperQuestion,
+    refuse_asking,
+)
 from pytest_judgesense.questions.paper.question import (
     TEMPERATURE,
     GenerationQuestion,

@@ -38,11 +38,12 @@ from pytest_judgesense.files.own_fields import (
 )
 from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.tables import own_name, read_rows
-from pytest_judgesense.instruments.temperature.stimuli import TEMPERATURE
+from pytest_judgesense.instruments.temperature.stimuli import TEMPERATURE as KIND
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.registry import Importer
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import (
+    TEMPERATURE,
     TIE,
     Design,
     Failed,
@@ -80,7 +81,7 @@ _NO_RESULT: Final = frozenset({"", "none", "null", "nan", "n/a", "invalid", "err
 _LETTERS: Final = {"A": "A", "B": "B", TIE: "C"}
 _LABELS: Final = {"1": "A", "2": "B", TIE: "C"}
 _ORDERS: Final[Mapping[str, Order]] = {"ab": "ab", "ba": "ba"}
-_DESIGN: Final = Design(TEMPERATURE.name, ("A", "B"), pairwise=True, pairs=(), others=True)
+_DESIGN: Final = Design(KIND.name, ("A", "B"), pairwise=True, pairs=(), others=True)
 _FILE: Final = "replies.jsonl"
 
 
@@ -169,7 +170,7 @@ def _judgment(row: Row, columns: Mapping[str, str], suite: str, *, offset: int) 
     temperature = _temperature(row, columns["temperature"])
     order = _word(row, columns.get("order"), text("order") or "ab", _ORDERS, "ab or ba")
     stated = {name: text(name) for name in (*_CONDITIONS, "model") if text(name)}
-    condition: dict[str, str | int | float] = {**stated, TEMPERATURE.name: temperature}
+    condition: dict[str, str | int | float] = {**stated, TEMPERATURE: temperature}
     template = "-".join(filter(None, (text("judge_type"), text("prompt_style")))) or "t1"
     label = text("label")
     contents = "A, B, C or tie, or nothing"
@@ -234,12 +235,12 @@ def exported_replies(cells: Sequence[Cell], _: Sequence[Suite] = ()) -> Exported
     Raises:
         LogError: there are none.
     """
-    swept = [cell for cell in cells if cell.design.kind == TEMPERATURE.name]
+    swept = [cell for cell in cells if _is_swept(cell)]
     if not swept:
         raise LogError(
             "there are no replies at several temperatures to write",
             found=listed(dict.fromkeys(cell.suite for cell in cells)) or "no judgments",
-            expected=f"judgments on a suite with kind = {TEMPERATURE.name!r}",
+            expected=f"judgments on a suite with kind = {KIND.name!r}",
         )
     lines: list[str] = []
     stated: set[str] = set()
@@ -255,13 +256,19 @@ def exported_replies(cells: Sequence[Cell], _: Sequence[Suite] = ()) -> Exported
     return Exported({_FILE: "".join(f"{line}\n" for line in lines)}, (notice,) * bool(left))
 
 
+def _is_swept(cell: Cell) -> bool:
+    """Whether every judgment of a cell has its temperature."""
+    conditions = (judgment.trial.condition for judgment in cell.judgments)
+    return all(isinstance(of.get(TEMPERATURE), int | float) for of in conditions)
+
+
 def _row(judgment: Judgment) -> dict[str, Any]:
     trial, outcome = judgment.trial, judgment.outcome
     fields = {
         "item": trial.item,
         "judge": judgment.judge,
         **{name: trial.condition.get(name) for name in _CONDITIONS},
-        "temperature": trial.condition.get(TEMPERATURE.name),
+        "temperature": trial.condition.get(TEMPERATURE),
         "replicate": trial.replicate,
         "verdict": _LETTERS.get(judgment.verdict or ""),
         "reply": judgment.reply,

@@ -25,7 +25,10 @@ from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.questions.paper.answer import PaperAnswer, notices_of, paper_named
-from pytest_judgesense.questions.paper.logged import LoggedPaperQuestion, refuse_asking
+from pytest_judgesense.questions.paper.judgments_that_exist import (
+    LoggedPaperQuestion,
+    refuse_asking,
+)
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.pricing import (
     CallPlan,

@@ -16,7 +16,7 @@ from pytest_judgesense.commands.main import main
 from pytest_judgesense.datasheets.published_design import Table, cell_text
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.questions.paper.answer import PaperAnswer
-from pytest_judgesense.questions.paper.logged import LoggedPaperQuestion
+from pytest_judgesense.questions.paper.judgments_that_exist import LoggedPaperQuestion
 from pytest_judgesense.report.csv_tables import table_text
 from pytest_judgesense.report.markdown import tables_markdown
 from pytest_judgesense.report.terminal import tables_lines

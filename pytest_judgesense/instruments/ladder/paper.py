@@ -140,6 +140,7 @@ def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
         "prompt and, where it was run, under the strict one.",
         ("judge", "measure", "estimate", "95% interval", "count", "n", "unit", "N/A because"),
         tuple(row for judge in sheet.judges for row in _counted(judge)),
+        notes=("N/A: the last column says why.",),
         digits=4,
         keys=2,
     )
@@ -201,7 +202,7 @@ def _missing(
     """A sentence for each number that is not there."""
     for column in columns:
         if _value(judge, column, **more) is None:
-            yield f"{name}, {column.heading}: N/A, for {_why(judge, column, **more)}."
+            yield f"N/A: {name}, {column.heading}: {_why(judge, column, **more)}."
 
 
 def _has_strict(judge: JudgeSheet) -> bool:

@@ -171,7 +171,7 @@ def test_what_is_not_there_has_its_reason() -> None:
     assert "no interval, for all resamples are alike" in str(
         rows["Qwen14B", "delta 75"]["N/A because"]
     )
-    assert "Qwen32B, DC: N/A, for vacuum was not run." in tables()["table-3"].notes
+    assert "N/A: Qwen32B, DC: vacuum was not run." in tables()["table-3"].notes
 
 
 def test_the_ends_of_a_threshold_are_censored_alike_in_every_rendering(tmp_path: Path) -> None:

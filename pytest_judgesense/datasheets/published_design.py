@@ -101,8 +101,10 @@ class ItemWriting(NamedTuple):
     write: Callable[[WritingOrder], WrittenItems]
 
 
-# A cell of a table; two numbers are an interval, and `None` is what was not measured.
-Value: TypeAlias = "str | int | float | tuple[float, float] | None"
+# An end of an interval; a text is one beyond the measured range, such as `<= 1`.
+End: TypeAlias = "float | str"
+# A cell of a table; two ends are an interval, and `None` is what was not measured.
+Value: TypeAlias = "str | int | float | tuple[End, End] | None"
 
 # What the name of a preset has at its end for about a fifth of the design.
 QUICK: Final = "-quick"

@@ -129,14 +129,20 @@ def _intervals(rows: TableRows) -> Table:
     return Table(
         "intervals",
         "Bootstrap intervals (95%) of the configurations: percentiles over "
-        f"{RESAMPLES:,} resamples of whole topics, the same ones for every configuration. N/A: all "
-        "topics are alike.",
+        f"{RESAMPLES:,} resamples of whole topics, the same ones for every configuration.",
         ("configuration", *(_HEADINGS[measure.name] for measure in measures)),
         tuple(
             (name, *(ends.get((name, measure.name)) for measure in measures))
             for name in dict.fromkeys(row["configuration"] for row in rows)
         ),
+        notes=_alike(rows),
     )
+
+
+def _alike(rows: TableRows) -> tuple[str, ...]:
+    """Why intervals are not there."""
+    reasons = dict.fromkeys(str(row["unavailable"]) for row in rows if row["lower"] is None)
+    return tuple(f"N/A: {reason}." for reason in reasons)
 
 
 def _ends(rows: TableRows) -> dict[tuple[str, str], tuple[float, float]]:
@@ -161,6 +167,8 @@ def _notes(analyses: Mapping[str, TableRows]) -> Iterator[str]:
     for row in analyses["ranking_basis"]:
         yield f"Variances divide by {row['denominator']}."
         yield from (f"Left out: {name}, {reason}." for name, reason in row["excluded"].items())
+    rows = analyses["ranking_intervals"]
+    yield from _alike([row for row in rows if row["measure"] == INSTABILITY.name])
     for row in analyses["ranking_recommendation"]:
         if row["recommended"] and row[DEGENERATE]:
             yield (

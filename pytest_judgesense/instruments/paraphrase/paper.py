@@ -30,6 +30,10 @@ from pytest_judgesense.suites.suite import template_pairs
 _TASKS: Final = ("factuality", "coherence", "relevance", "preference")
 _ITEMS, _WORDINGS, _RUNS = 25, 5, 3
 _CALLS: Final = _ITEMS * _WORDINGS * _RUNS
+_FIT_FOR: Final = (
+    "Tiers: high is fit for pipelines whose prompts vary; moderate only with one fixed prompt; low "
+    "is a noise source wherever the wording varies."
+)
 
 
 def _task(suite: str) -> str:
@@ -135,6 +139,7 @@ def _table_1(sheet: Datasheet, left_out: _LeftOut) -> Table:
             *("seconds", "JSS remapped"),
         ),
         tuple(rows),
+        notes=(_FIT_FOR,),
         keys=2,
     )
 

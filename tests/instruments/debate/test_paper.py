@@ -100,7 +100,9 @@ def test_a_configuration_that_names_one_side_throughout_is_marked_in_table_and_f
         ["a:p0", "1.000", "yes, by ranks", "degenerate"],
         ["b:p0", "3.000", "no", ""],
     ]
-    assert "a:p0 is recommended by its instability and is degenerate" in configurations.notes[1]
+    assert "a:p0 is recommended by its instability and is degenerate" in configurations.notes[-1]
+    # A configuration that is alike on all topics has no interval.
+    assert "N/A: all topics are alike." in configurations.notes
     (figure,) = ranking_figures(sheet)
     assert isinstance(figure, Figure)
     assert figure.finding.startswith(

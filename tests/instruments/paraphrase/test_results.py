@@ -57,7 +57,7 @@ def estimate(folder: Path, read: Imported, measure: str) -> Estimate:
 @pytest.mark.parametrize(
     "row", [r for r in PUBLISHED["judgesense"]["rows"] if r["task"] == "factuality"]
 )
-def test_published_flips_give_the_published_jss(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_arithmetic_of_flips_through_an_import(tmp_path: Path, row: dict[str, Any]) -> None:
     # Table 1 of arXiv 2604.23478: 125 pairs in three runs, so many of them flipped.
     rows = [
         decision_row(i % 125 + 1, i // 125 + 1, "YES", "NO" if i < row["flips"] else "YES")

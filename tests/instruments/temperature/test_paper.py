@@ -124,15 +124,16 @@ def test_what_a_log_does_not_hold_has_its_reason() -> None:
     of = made_of(Cell("j", bare.suite, bare.design, judgments, bare.seed, bare.measures))
     outcomes = table("table-1", of)
     assert [row[:4] for row in outcomes.rows] == [("j", None, None, "0"), ("j", None, None, "1")]
+    deviation = "a standard deviation takes two runs, that of CON two questions"
     assert outcomes.notes == (
         "N/A: judge type, prompt: the log does not say it",
-        "N/A: AGR, AGR all: no reply that it counts has a label",
+        "N/A: AGR, AGR sd, AGR all: no reply that it counts has a label",
+        "N/A: CON, CON sd: it takes two parsed replies to a question in the same conditions",
         (
-            "N/A: AGR sd, CON sd, ERR form sd, ERR verdict sd: a standard deviation takes two "
-            "runs, that of CON two questions"
+            "N/A: ERR form, ERR form sd: no form of the replies is prescribed, or the replies are not "
+            "there"
         ),
-        "N/A: CON: it takes two parsed replies to a question in the same conditions",
-        "N/A: ERR form: no form of the replies is prescribed, or the replies are not there",
+        f"N/A: ERR verdict sd: {deviation}",
     )
     # Every column that has an empty cell is named in a note.
     for one in of.tables:

@@ -50,7 +50,7 @@ _AGREEMENT_OF_ALL: Final = "agreement"
 _DATA_SET: Final = "dataset"
 _FACTOR_HEADS: Final = {"judge_type": "judge type", "prompt_style": "prompt", "temperature": "T"}
 # Why a number of a row cannot be had.
-_NO_LABEL: Final = "no reply that it counts has a label"
+_NO_LABEL: Final = "there is no label, or no verdict to compare with it"
 _REASONS: Final = {
     "agreement_parsed": _NO_LABEL,
     "consistency": "it takes two parsed replies to a question in the same conditions",

@@ -127,11 +127,11 @@ def test_what_a_log_does_not_hold_has_its_reason() -> None:
     deviation = "a standard deviation takes two runs, that of CON two questions"
     assert outcomes.notes == (
         "N/A: judge type, prompt: the log does not say it",
-        "N/A: AGR, AGR sd, AGR all: no reply that it counts has a label",
+        "N/A: AGR, AGR sd, AGR all: there is no label, or no verdict to compare with it",
         "N/A: CON, CON sd: it takes two parsed replies to a question in the same conditions",
         (
-            "N/A: ERR form, ERR form sd: no form of the replies is prescribed, or the replies are not "
-            "there"
+            "N/A: ERR form, ERR form sd: no form of the replies is prescribed, or the replies are "
+            "not there"
         ),
         f"N/A: ERR verdict sd: {deviation}",
     )

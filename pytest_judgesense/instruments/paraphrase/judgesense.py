@@ -689,35 +689,52 @@ def read_decisions(
         flipped = _typed(row, "flipped", bool, "true or false")
         if None not in (*verdicts, flipped) and flipped != (verdicts[0] != verdicts[1]):
             contradicted.append(row.where)
-    notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED, KEY)))
+    notices = [*_notices_of_rows(rows, contradicted)]
+    if stated is not None:
+        notices += _notices_of_pairs(stated, spaces)
+    elif not designs:
+        notices += _notices_without_pairs(spaces, named)
+    ordered = sorted(judgments, key=lines.__getitem__)
+    return Imported(tuple(judgments[key] for key in ordered), tuple(notices))
+
+
+def _notices_of_rows(rows: Sequence[Row], contradicted: Sequence[str]) -> Iterator[str]:
+    """What of the rows is kept out; ``contradicted``: those whose flip is not what they say."""
+    yield from left_out(rows, (*LOG_FIELDS, SWAPPED, KEY))
     if timeless := [row for row in rows if row.value["timestamp"] and _moment(row) is None]:
-        notices.append(f"timestamps of {len(timeless)} rows are no times, and are kept out")
+        yield f"timestamps of {len(timeless)} rows are no times, and are kept out"
     if contradicted:
-        notices.append(
+        yield (
             f"{len(contradicted)} rows say of their decisions that they flip, or do not, against "
             f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
         )
-    if stated is not None:
-        notices += [notice for task in spaces for notice in stated.notices[task]]
-        notices += [
-            f"task {task}: labels of {', '.join(turned)} mean the opposite: JSS compares what is "
-            "meant (corrected), and the raw one stands beside it"
-            for task in spaces
-            if (turned := stated.inverted[task])
-        ]
-    elif not designs:
-        notices.append(
-            "a log does not say which pairs judge the same response: every pair counts as a "
-            f"cluster of its own; {named} names the file of the pairs, which does"
-        )
-        if unknown := [task for task, space in spaces.items() if not space.pairwise]:
-            notices.append(
-                f"the polarity of the wordings of {', '.join(unknown)} is not known, for a log "
-                "holds no prompts: where YES of one means an error, its decisions count as flips; "
-                f"{named} remaps them"
+
+
+def _notices_of_pairs(stated: _Pairs, tasks: Iterable[str]) -> Iterator[str]:
+    """What the file of the pairs says of the tasks."""
+    tasks = [*tasks]
+    for task in tasks:
+        yield from stated.notices[task]
+    for task in tasks:
+        if turned := stated.inverted[task]:
+            yield (
+                f"task {task}: labels of {', '.join(turned)} mean the opposite: JSS compares what "
+                "is meant (corrected), and the raw one stands beside it"
             )
-    ordered = sorted(judgments, key=lines.__getitem__)
-    return Imported(tuple(judgments[key] for key in ordered), tuple(notices))
+
+
+def _notices_without_pairs(spaces: Mapping[str, DecisionSpace], named: str) -> Iterator[str]:
+    """What is not known without the file of the pairs, which a user names as ``named`` says."""
+    yield (
+        "a log does not say which pairs judge the same response: every pair counts as a "
+        f"cluster of its own; {named} names the file of the pairs, which does"
+    )
+    if unknown := [task for task, space in spaces.items() if not space.pairwise]:
+        yield (
+            f"the polarity of the wordings of {', '.join(unknown)} is not known, for a log "
+            "holds no prompts: where YES of one means an error, its decisions count as flips; "
+            f"{named} remaps them"
+        )
 
 
 def _own_designs(rows: Iterable[Row]) -> dict[str, Design]:

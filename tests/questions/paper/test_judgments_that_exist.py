@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable
-from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import pytest
 
 from pytest_judgesense import paper
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.datasheets.published_design import Table, cell_text
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.questions.paper.answer import PaperAnswer
 from pytest_judgesense.questions.paper.judgments_that_exist import LoggedPaperQuestion
-from pytest_judgesense.report.csv_tables import table_text
-from pytest_judgesense.report.markdown import tables_markdown
-from pytest_judgesense.report.terminal import tables_lines
 from tests.foreign import decision_row, pair_rows, write_rows
-
-Recorded: TypeAlias = Callable[[str], tuple[PaperAnswer, Path]]
+from tests.questions.paper.printed_papers import (
+    Recorded,
+    assert_same_tables,
+    assert_spoken_of,
+    notes,
+    recorded_designs,
+    table,
+    texts,
+    written,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -32,61 +33,16 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """What a small design gives for the embedded judge, and the log of it; each is asked once."""
-
-    @cache
-    def of(name: str) -> tuple[PaperAnswer, Path]:
-        folder = tmp_path_factory.mktemp(name)
-        answer = paper(name, "embedded:noisy", quick=True, mode="record", cassettes=folder)
-        return answer, written(answer, folder / f"{name}.jsonl")
-
-    return of
-
-
-def written(answer: PaperAnswer, path: Path) -> Path:
-    ((file, text),) = answer.files(path)
-    file.write_text(text(), encoding="utf-8")
-    return file
-
-
-def texts(tables: Iterable[Table]) -> list[str]:
-    """Every form of the tables: terminal, Markdown, CSV, and with their notes."""
-    tables = [*tables]
-    csv_texts = [table_text(table) for table in tables]
-    return [*tables_lines(tables), *tables_markdown(tables), *csv_texts]
-
-
-def without_settings(answer: PaperAnswer) -> list[Table]:
-    return [table for table in answer.tables if table.name != "settings"]
-
-
-def table(answer: PaperAnswer, name: str) -> list[dict[str, Any]]:
-    (named,) = (one for one in answer.tables if one.name == name)
-    return named.records()
-
-
-def notes(answer: PaperAnswer) -> str:
-    return "\n".join(note for one in answer.tables for note in one.notes)
+    return recorded_designs(tmp_path_factory)
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["jss", "debates", "datasheet", pytest.param("temperature", marks=pytest.mark.long)],
+    "name", ["jss", "datasheet", pytest.param("temperature", marks=pytest.mark.long)]
 )
 def test_the_log_of_a_design_gives_the_same_tables_byte_for_byte(
     name: str, recorded: Recorded
 ) -> None:
-    of_run, log = recorded(name)
-    of_log = paper(name, log=log)
-    assert texts(without_settings(of_log)) == texts(without_settings(of_run))
-    assert len(of_log.tables) == len(of_run.tables) >= 3
-    for file in ("a.csv", "b.csv"):
-        answer = of_run if file[0] == "a" else of_log
-        for path, text in answer.files(Path(file)):
-            path.write_text(text(), encoding="utf-8")
-    for path in Path().glob("a*.csv"):
-        if "settings" not in path.name:
-            assert path.read_bytes() == Path(f"b{path.name[1:]}").read_bytes()
+    assert_same_tables(*recorded(name))
 
 
 def test_settings_that_a_log_does_not_hold_are_not_available(recorded: Recorded) -> None:
@@ -154,19 +110,6 @@ def exported_again(answer: PaperAnswer, form: str) -> None:
     assert main(["report", str(log), "--export", f"{form}=exported"]) == 0
 
 
-def test_results_of_judgebench_give_the_tables_of_the_run(recorded: Recorded) -> None:
-    of_run, log = recorded("debates")
-    assert main(["report", str(log), "--export", "judgebench=exported"]) == 0
-    again = paper("debates", log=Path("exported"))
-    assert [one.name for one in again.tables] == [one.name for one in of_run.tables]
-    for name in ("configurations", "prompts", "pairs"):
-        # The files are read in their own order: sums differ in the last digit.
-        for row, first in zip(table(again, name), table(of_run, name), strict=True):
-            assert {head: cell_text(cell, 9) for head, cell in row.items()} == {
-                head: cell_text(cell, 9) for head, cell in first.items()
-            }
-
-
 def test_a_table_of_replies_gives_the_tables_of_the_study() -> None:
     head = "question_id,model,judge_type,prompt,temperature,run,winner,gold"
     # Two repeats: at 0.1 both right, at 2 one of them; B is the right answer, the second one.
@@ -228,21 +171,7 @@ def test_what_a_table_needs_and_a_log_lacks_has_its_reason(recorded: Recorded) -
     assert row["RFP"] is not None
     told = notes(answer)
     assert "N/A: vacuum, criterion: there are no judgments on such a suite" in told
-    # No table says nothing, and every empty cell is spoken of.
-    for one in answer.tables:
-        cells = [cell for of_row in one.rows for cell in of_row]
-        assert one.notes or (cells and None not in cells), one.name
-
-
-def test_one_run_of_debates_has_no_flips_and_says_so(recorded: Recorded) -> None:
-    _, log = recorded("debates")
-    lines = log.read_text(encoding="utf-8").splitlines()
-    once = [line for line in lines if json.loads(line)["replicate"] == 1]
-    Path("once.jsonl").write_text("\n".join(once), encoding="utf-8")
-    answer = paper("debates", log="once.jsonl")
-    for one in answer.tables:
-        cells = [cell for of_row in one.rows for cell in of_row]
-        assert one.notes or None not in cells, one.name
+    assert_spoken_of(answer)
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -266,8 +195,7 @@ def test_what_does_not_fit_is_said(recorded: Recorded, capsys: pytest.CaptureFix
     for arguments, told in (
         (["jss", "--log", str(log), "--quick"], "judgments that exist are not asked for again"),
         (["jss", "--log", "nowhere.jsonl"], "there is no judgment log at nowhere.jsonl"),
-        (["debates", "--log", str(log)], "there are no judgments of the paper debates"),
-        (["debates", "--generate", "--log", str(log), "-o", "x"], "judge nothing"),
+        (["datasheet", "--log", str(log)], "there are no judgments of the paper datasheet"),
     ):
         assert main(["paper", *arguments]) == 2
         assert told in capsys.readouterr().err

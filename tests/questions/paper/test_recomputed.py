@@ -7,9 +7,8 @@ squares on the units, within one standard error.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise, product
 from pathlib import Path
@@ -21,108 +20,21 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
-from statsmodels.stats.proportion import proportion_confint
 
-from pytest_judgesense import paper
 from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.questions.paper.answer import PaperAnswer
-from tests.judges.endpoint import endpoint, says
+from tests.questions.paper.printed_papers import table as rows
+from tests.questions.paper.second_judge import EXACT, asked, second_judge, wilson
 
 pytestmark = pytest.mark.long
 
-JUDGES = ("embedded:noisy", "loopback")
-EXACT = {"rel": 0, "abs": 1e-9}
-CATEGORIES = ("argument_quality", "evidence", "clash", "weighing")
-SIDES = ("PRO", "CON")
 TASKS = ("factuality", "coherence", "relevance", "preference")
-
-
-# --- the judge on 127.0.0.1 -----------------------------------------------------------------------
-
-
-class Answers:
-    """Answers drawn by the digest of what is asked; a repeated request gets another draw."""
-
-    def __init__(self) -> None:
-        self.asked: Counter[str] = Counter()
-
-    def __call__(self, body: dict[str, Any]) -> str:
-        text = "\n".join(str(message["content"]) for message in body["messages"])
-        request = json.dumps([text, body.get("seed"), body.get("temperature")])
-        self.asked[request] += 1
-        call = f"{request}{self.asked[request]}"
-        temperature = float(body.get("temperature") or 0)
-        # The same text mostly gets the same answer, a hotter call less often.
-        drawn = share(call if share("noise", call) < 0.1 + 0.15 * temperature else text, "answer")
-        if share("lost", call) < 0.04 + 0.02 * temperature:
-            return "I cannot say."
-        return in_form(text, drawn, call, temperature)
-
-
-def share(*parts: str) -> float:
-    """A number from 0 to 1, the same for the same texts."""
-    digest = hashlib.sha256("|".join(parts).encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64
-
-
-def in_form(text: str, drawn: float, call: str, temperature: float) -> str:
-    if CATEGORIES[0] in text:
-        scores = {
-            name: {side: round(2 + 7 * share(name, side, call)) for side in SIDES}
-            for name in CATEGORIES
-        }
-        judged = {"winner": "PRO" if drawn < 0.6 else "CON", "scores": scores}
-        return json.dumps({**judged, "confidence": round(drawn, 2), "short_reason": "so"})
-    if "judge_result" in text:
-        verdict: Any = "ABC"[int(3 * drawn)]
-        if "a whole number from 1" in text:
-            verdict = 1 + int(10 * drawn)
-        reason = {"judge_reason": "so it is"} if "judge_reason" in text else {}
-        reply = json.dumps({**reason, "judge_result": verdict})
-        return f"Here: {reply}" if share("form", call) < 0.03 * (1 + temperature) else reply
-    if "verdict" in text:
-        return json.dumps({"verdict": ("A", "B", "tie")[int(3 * drawn)]})
-    if "YES" in text:
-        return "YES" if drawn < 0.5 else "NO"
-    if "1 to 5" in text:
-        return str(1 + int(5 * drawn))
-    return "AB"[int(2 * drawn)]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A project that declares the judge, which answers as long as the tests run."""
-    folder = tmp_path_factory.mktemp("papers")
-    with endpoint(says(Answers())) as served, pytest.MonkeyPatch.context() as here:
-        (folder / "pyproject.toml").write_text(
-            '[tool.judgesense.judges.loopback]\nprovider = "openai"\nmodel = "m"\n'
-            f'base_url = "{served.url}"\n',
-            encoding="utf-8",
-        )
-        here.chdir(folder)
-        here.setenv("OPENAI_API_KEY", "none")
-        yield folder
-
-
-def asked(name: str, *, concurrency: int = 1) -> tuple[PaperAnswer, pd.DataFrame]:
-    """The tables of both judges, and their log as pandas reads it."""
-    answer = paper(name, JUDGES, quick=True, mode="record", concurrency=concurrency)
-    ((_, text),) = answer.files(Path("x.jsonl"))
-    frame = pd.DataFrame(map(json.loads, text().splitlines()))
-    conditions = pd.json_normalize(frame["condition"].tolist()).add_prefix("c_")
-    frame = pd.concat([frame, conditions], axis=1)
-    for column in ("verdict", "chosen", "c_arm"):
-        frame[column] = frame.get(column, None)
-    return answer, frame
-
-
-def rows(answer: PaperAnswer, name: str) -> list[dict[str, Any]]:
-    (table,) = (one for one in answer.tables if one.name == name)
-    return table.records()
-
-
-def wilson(count: int, n: int) -> Any:
-    return pytest.approx(proportion_confint(count, n, method="wilson"), **EXACT)
+    with second_judge(tmp_path_factory.mktemp("papers")) as project:
+        yield project
 
 
 # --- JudgeSense -----------------------------------------------------------------------------------
@@ -257,75 +169,6 @@ def test_tables_of_the_datasheet() -> None:
             ("wrong at 1", ~right & ~tied),
         ):
             assert row[head] == pytest.approx(share_of.mean(), **EXACT)
-
-
-# --- debates --------------------------------------------------------------------------------------
-
-
-def instability(calls: pd.DataFrame) -> dict[str, float]:
-    parsed = calls[calls["verdict"].notna()]
-    flips, score, confidence = [], [], []
-    for _, runs in parsed.groupby("item"):
-        if len(runs) < 2:
-            continue
-        flips.append(len({*runs["verdict"]}) > 1)
-        spreads = [
-            np.var([scores[name][side] for scores in runs["scores"]])
-            for name, side in product(CATEGORIES, SIDES)
-        ]
-        score.append(np.mean(spreads))
-        confidence.append(np.var(runs["confidence"].astype(float)))
-    bias = abs((parsed["verdict"] == "PRO").mean() - 0.5)
-    parts = {
-        "flip rate": float(np.mean(flips)),
-        "score variance": float(np.mean(score)),
-        "confidence variance": float(np.mean(confidence)),
-        "side bias": float(bias),
-    }
-    weighted = zip((3.0, 1.0, 0.5, 2.0), parts.values(), strict=True)
-    return {**parts, "instability": sum(weight * part for weight, part in weighted)}
-
-
-@pytest.mark.usefixtures("folder")
-def test_tables_of_debates() -> None:
-    answer, log = asked("debates")
-    log["configuration"] = log["judge"] + ":" + log["template"]
-    printed = rows(answer, "configurations")
-    expected = {name: instability(calls) for name, calls in log.groupby("configuration")}
-    assert {row["configuration"] for row in printed} == {*expected}
-    for row in printed:
-        for head, value in expected[row["configuration"]].items():
-            assert row[head] == pytest.approx(value, **EXACT), (row["configuration"], head)
-    order = sorted(expected, key=lambda name: expected[name]["instability"])
-    assert [row["configuration"] for row in sorted(printed, key=lambda row: row["rank"])] == order
-    for row in rows(answer, "prompts"):
-        own = log[(log["judge"] == row["judge"]) & log["verdict"].notna()]
-        winners = {}
-        for (template, item), runs in own.groupby(["template", "item"]):
-            counts = runs["verdict"].value_counts()
-            if len(counts) == 1 or counts.iloc[0] > counts.iloc[1]:
-                winners[template, item] = counts.index[0]
-        first, second = row["prompts"].split("-")
-        items = [
-            item for item in own["item"].unique() if {(first, item), (second, item)} <= {*winners}
-        ]
-        differing = sum(winners[first, item] != winners[second, item] for item in items)
-        assert row["n"] == len(items)
-        assert row["disagreement"] == pytest.approx(differing / len(items), **EXACT)
-        assert row["95% interval"] == wilson(differing, len(items))
-    by_topic: dict[str, dict[str, float]] = defaultdict(dict)
-    for (name, topic), calls in log.groupby(["configuration", "cluster"]):
-        value = instability(calls)
-        by_topic[name][topic] = value["instability"] - 2 * value["side bias"]
-    pairs = rows(answer, "pairs")
-    for row in pairs:
-        first, second = by_topic[row["first"]], by_topic[row["second"]]
-        differences = [first[topic] - second[topic] for topic in first]
-        test = stats.ttest_1samp(differences, 0)
-        assert row["difference"] == pytest.approx(np.mean(differences), **EXACT)
-        assert row["t"] == pytest.approx(test.statistic, rel=1e-7)
-        corrected = min(1.0, test.pvalue * len(pairs))
-        assert row["p (Bonferroni)"] == pytest.approx(corrected, rel=1e-7)
 
 
 # --- temperature ----------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from pytest_judgesense.instruments.debate.measures import (
     is_degenerate,
 )
 from pytest_judgesense.instruments.debate.ranking import RESAMPLES, material_of
+from pytest_judgesense.instruments.debate.replies import holds_debates
 from pytest_judgesense.instruments.debate.secondary import analyses_of
 from pytest_judgesense.instruments.debate.stimuli import STYLES
 from pytest_judgesense.measures.cell import Cell
@@ -58,7 +59,7 @@ def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
     if not materials:
         return
     analyses = analyses_of(cells[0].suite, materials, sheet.seed, secondary=True)
-    yield _configurations(sheet, [cell for cell in cells if cell.judge in materials], analyses)
+    yield _configurations(sheet, [*filter(holds_debates, cells)], analyses)
     yield _intervals(analyses["ranking_intervals"])
     yield Table(
         "prompts",

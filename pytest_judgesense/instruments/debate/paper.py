@@ -21,6 +21,7 @@ from pytest_judgesense.datasheets.published_design import (
     WrittenItems,
 )
 from pytest_judgesense.datasheets.sections import TableRows
+from pytest_judgesense.datasheets.sent_settings import settings_table
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.debate.measures import (
     CONFIDENCE_VARIANCE,
@@ -86,9 +87,27 @@ def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
                 for row in analyses[unit]
                 if "pair" in row
             ),
-            notes=tuple(row["unavailable"] for row in analyses[unit] if "pair" not in row),
+            notes=_not_tested(analyses[unit]),
             keys=2,
         )
+    debates = {(cell.judge, cell.suite) for cell in cells if holds_debates(cell)}
+    yield settings_table(
+        sheet,
+        cells,
+        "suite",
+        lambda suite: suite.partition("@")[0],
+        lambda judge: [part for part in judge.parts if (judge.name, part.suite) in debates],
+    )
+
+
+def _not_tested(rows: TableRows) -> tuple[str, ...]:
+    """Why there are no tests, or not of all pairs."""
+    reasons = dict.fromkeys(
+        f"N/A: {row['unavailable']}." if "pair" in row else str(row["unavailable"])
+        for row in rows
+        if "unavailable" in row
+    )
+    return tuple(reasons)
 
 
 class _Configuration(NamedTuple):

@@ -18,10 +18,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 # The sign that reports print before a censored number.
 _SIGNS: Final = {"left-censored": "<= ", "right-censored": "> "}
 # Where a number stands: the value itself, or an end of one of the two intervals.
-Place: TypeAlias = Literal[
+NumberPlace: TypeAlias = Literal[
     "", "lower end ", "upper end ", "lower end in the paper ", "upper end in the paper "
 ]
-CENSORED: Final = frozenset(place + word for place in get_args(Place) for word in _SIGNS)
+CENSORED: Final = frozenset(place + word for place in get_args(NumberPlace) for word in _SIGNS)
 
 
 def censored_value(number: float, first: float, last: float) -> tuple[float, tuple[str, ...]]:
@@ -39,7 +39,7 @@ def censored_end(
     return shown, tuple(f"{end} end {flag}" for flag in flags)
 
 
-def censored_text(number: float, flags: Iterable[str], place: Place = "") -> str | None:
+def censored_text(number: float, flags: Iterable[str], place: NumberPlace = "") -> str | None:
     """A number beyond the measured range, such as ``<= 1``; ``None`` if it is not censored.
 
     ``flags`` are those of its estimate; ``place`` is the end of an interval, if it is one.
@@ -52,7 +52,7 @@ def censored_text(number: float, flags: Iterable[str], place: Place = "") -> str
     return None
 
 
-def number_text(number: float, flags: tuple[str, ...] = (), place: Place = "") -> str:
+def number_text(number: float, flags: tuple[str, ...] = (), place: NumberPlace = "") -> str:
     """A number as reports print it: three decimals, no negative zero, or ``<= 1`` if censored.
 
     ``flags`` are those of its estimate; ``place`` is the end of an interval, if it is one.
@@ -63,7 +63,7 @@ def number_text(number: float, flags: tuple[str, ...] = (), place: Place = "") -
     return text[1:] if text == "-0.000" else text
 
 
-def compact(number: float, flags: tuple[str, ...] = (), place: Place = "") -> str:
+def compact(number: float, flags: tuple[str, ...] = (), place: NumberPlace = "") -> str:
     """`number_text` with two decimals, for sentences; a number close to 0 keeps three."""
     if any(place + word in flags for word in _SIGNS):
         return number_text(number, flags, place)

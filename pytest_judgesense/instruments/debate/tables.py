@@ -129,7 +129,7 @@ def _columns(rank: str, name: str, *values: str) -> Iterator[str]:
 def brief(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:
     """The configurations by their ranks, in one line, and which one is recommended."""
     rows = tables["ranking"]
-    ranked = brief_ranks((row["ranks"], row["configuration"]) for row in rows)
+    ranked = brief_ranks((row["ranks"], _marked(row)) for row in rows)
     yield f"{suite}, instability: {ranked}"
 
 

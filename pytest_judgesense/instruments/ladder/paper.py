@@ -131,7 +131,12 @@ def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
         notes=tuple(
             note
             for judge, arm in product(filter(_has_strict, sheet.judges), _ARMS)
-            for note in _missing(judge, f"{judge.name}, {arm}", _TABLE_4, arm=arm)
+            for note in _missing(judge, f"{judge.name}, {arm}", _columns_of(judge, arm), arm)
+        )
+        + tuple(
+            f"{judge.name}: the baseline is that of the ladder's calls."
+            for judge in filter(_has_strict, sheet.judges)
+            if _columns_of(judge, "baseline") is not _TABLE_4
         ),
         keys=2,
     )
@@ -199,20 +204,45 @@ def _why(judge: JudgeSheet, column: _Column, **more: str) -> str:
 
 
 def _missing(
-    judge: JudgeSheet, name: str, columns: Sequence[_Column], **more: str
+    judge: JudgeSheet, name: str, columns: Sequence[_Column], arm: str | None = None
 ) -> Iterator[str]:
     """A sentence for each number that is not there."""
     for column in columns:
-        if _value(judge, column, **more) is None:
-            yield f"N/A: {name}, {column.heading}: {_why(judge, column, **more)}."
+        condition = _condition(column, arm)
+        if _value(judge, column, **condition) is None:
+            yield f"N/A: {name}, {column.heading}: {_why(judge, column, **condition)}."
 
 
 def _has_strict(judge: JudgeSheet) -> bool:
     return any(_value(judge, column, arm="strict") is not None for column in _TABLE_4)
 
 
+def _columns_of(judge: JudgeSheet, arm: str) -> tuple[_Column, ...]:
+    """The numbers of Table 4 under a prompt.
+
+    The criterion's baseline calls are those of the ladder: where it was run under the strict prompt
+    alone, these are taken.
+    """
+    is_there = any(_value(judge, column, arm=arm) is not None for column in _TABLE_4)
+    if is_there or arm != "baseline" or _part(judge, "ladder") is None:
+        return _TABLE_4
+    return tuple(column._replace(suite="ladder") for column in _TABLE_4)
+
+
+def _condition(column: _Column, arm: str | None) -> dict[str, str]:
+    """What a number of an arm has beside its own condition; the ladder has one arm."""
+    return {} if arm is None or column.suite == "ladder" else {"arm": arm}
+
+
 def _arms(judge: JudgeSheet) -> Iterator[tuple[Value, ...]]:
-    arms = {arm: [_value(judge, column, arm=arm) for column in _TABLE_4] for arm in _ARMS}
+    arms = {
+        arm: [
+            _value(judge, column, **_condition(column, arm)) for column in _columns_of(judge, arm)
+        ]
+        for arm in _ARMS
+    }
+    if not _has_strict(judge) and _columns_of(judge, "baseline") is not _TABLE_4:
+        return
     if not any(value is not None for values in arms.values() for value in values):
         return
     for arm, values in arms.items():

@@ -120,6 +120,32 @@ def test_a_configuration_that_names_one_side_throughout_is_marked_in_table_and_f
     ]
 
 
+def test_a_configuration_counts_all_debates_that_it_has_judged_itself(tmp_path: Path) -> None:
+    # b has judged the last of four debates once, so that the two are compared on three. On its own
+    # four a flips in one and names PRO in 7 of 12 runs: 3 / 4 + 2 / 12.
+    words = {"a": ["PPP", "CCC", "PPP", "CPC"], "b": ["PPC", "CCC", "PPP", "P"]}
+    judgments = [
+        replace(made, judge=judge)
+        for judge, of_debates in words.items()
+        for topic, said in enumerate(of_debates)
+        for made in runs(f"d{topic}", said, template="p0", topic=f"t{topic}")
+    ]
+    log = tmp_path / "log.jsonl"
+    lines = log_lines(judgments, DEBATES)
+    log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    sheet = datasheet_of(log)
+    table = next(PAPER.tables(sheet, sheet.cells))
+    rows = {str(row["configuration"]): row for row in table.records()}
+    assert (rows["a:p0"]["flip rate"], rows["b:p0"]["flip rate"]) == (1 / 4, 1 / 3)
+    assert rows["a:p0"]["instability"] == pytest.approx(3 / 4 + 2 / 12)
+    # b: 3 / 3 for the flip, and 6 PRO of 10.
+    assert rows["b:p0"]["instability"] == pytest.approx(1 + 2 * 0.1)
+    assert [row["rank"] for row in table.records()] == [1, 2]
+    # On the three a does not flip: PRO in 6 of 9.
+    compared = "compare on the 3 of 4 debates that every configuration has judged twice; there a:p0"
+    assert any(compared in note for note in table.notes)
+
+
 def test_without_debates_there_is_no_table() -> None:
     cell = Cell("a", "debate@paper", replace(DEBATES, labels=("YES", "NO")), ())
     assert not list(PAPER.tables(None, [cell]))  # type: ignore[arg-type]

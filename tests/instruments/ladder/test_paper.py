@@ -125,6 +125,28 @@ def test_table_4_sets_the_strict_prompt_against_the_baseline() -> None:
     ]
 
 
+def test_without_baseline_calls_of_the_criterion_table_4_takes_those_of_the_ladder(
+    tmp_path: Path,
+) -> None:
+    ladder = CELLS["Qwen14B"]["ladder"]
+    strict = arm("strict", [TIED] * 60, [RIGHT] * 25 + [TIED] * 25)
+    logs = [
+        (of_suite(ladder.judgments, "j", "ladder@paper"), ladder.design),
+        (of_suite(strict, "j", "criterion@paper"), replace(LADDER, kind="criterion")),
+    ]
+    path = tmp_path / "log.jsonl"
+    lines = (line for judgments, design in logs for line in log_lines(judgments, design))
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    sheet = datasheet_of(path)
+    table = [*PAPER.tables(sheet, sheet.cells)][1]
+    # Of 120 calls 119 name a winner, at distance 1 all are right; distance 5 was not run.
+    assert table.texts()[0][:6] == ["j", "baseline", "0.992", "0.008", "1.000", "0.000"]
+    assert table.texts()[0][7] == "N/A"
+    assert table.texts()[2][:4] == ["j", "difference", "-0.992", "0.992"]
+    assert "j: the baseline is that of the ladder's calls." in table.notes
+    assert "N/A: j, baseline, delta 5: ladder was not run in this way." in table.notes
+
+
 def test_table_6_has_a_row_for_every_measure_under_either_prompt() -> None:
     rows = tables()["table-6"].records()
     names = [row["measure"] for row in rows if row["judge"] == "Qwen32B"]

@@ -14,9 +14,11 @@ from scripts.paper_rows import PAGE, PaperRow, page_with_rows, paper_rows, proje
 
 # Minutes on two busy cores: thousands of calls of a sweep, and the effects of it.
 _SLOW = "judgesense paper temperature --judge-name embedded:clean --quick"
+# Those of the instruments that are there.
+ROWS = [row for row in paper_rows() if row.paper in BUILT_IN.papers]
 COMMANDS = [
     pytest.param(command, marks=[pytest.mark.long] * command.startswith(_SLOW))
-    for command in dict.fromkeys(row.command for row in paper_rows())
+    for command in dict.fromkeys(row.command for row in ROWS)
 ]
 
 
@@ -46,7 +48,7 @@ def test_the_command_of_a_row_shows_it(
     printed = capsys.readouterr().out
     absent = [
         f"{row.section}: {row.what} ({row.expect})"
-        for row in paper_rows()
+        for row in ROWS
         if row.command == command
         and not re.search(row.expect, shown_by(row, printed, tmp_path), re.MULTILINE)
     ]
@@ -55,7 +57,7 @@ def test_the_command_of_a_row_shows_it(
 
 def test_every_paper_has_rows_and_no_row_stands_twice() -> None:
     rows = paper_rows()
-    assert {row.paper for row in rows} == set(BUILT_IN.papers)
+    assert {row.paper for row in rows} >= set(BUILT_IN.papers)
     keys = [(row.paper, row.section, row.what) for row in rows]
     assert len(set(keys)) == len(keys)
     assert all(row.what and row.shown and row.expect for row in rows)

@@ -1,63 +1,28 @@
 """The papers' tables of two judges on 127.0.0.1, computed again from their logs by other libraries.
 
-pandas counts, scikit-learn has kappa and the isotonic fit, statsmodels Wilson's intervals, scipy
-the paired t test. The judges answer by a digest of the request, about six replies in a hundred
-without a verdict.
+pandas counts, scikit-learn has kappa and the isotonic fit, statsmodels Wilson's intervals.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Sequence
 from pathlib import Path
-from threading import Thread
-from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm, ttest_1samp
+from scipy.stats import norm
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
-from pytest_judgesense.commands.main import main
-
-CATEGORIES: Final = ("argument_quality", "evidence", "clash", "weighing")
-EXACT: Final[dict[str, Any]] = {"rel": 0, "abs": 1e-9}
-TABLE: Final = """
-[tool.judgesense.judges.{name}]
-provider = "openai"
-model = "{name}"
-base_url = "http://127.0.0.1:{port}/v1"
-"""
+from tests.instruments.loopback import EXACT, log_of, measure, table_of
 
 
-def drawn(*of: object) -> float:
-    """A number from 0 to 1 that only these determine."""
-    digest = hashlib.sha256("|".join(map(str, of)).encode()).digest()
-    return int.from_bytes(digest[:8], "big") / 2**64
-
-
-def reply(model: str, prompt: str, number: int) -> str:
-    """The reply of a model to a prompt that it is asked for the so many-th time."""
-    key, item = (model, prompt, number), (model, prompt[-300:])
-    if drawn("unread", *key) < 0.06:
-        return "Both have merits."
-    mind = drawn("noise", *key) if drawn("noisy", *key) < 0.3 else drawn("item", *item)
-    if "argument_quality" in prompt:
-        scores = {
-            category: {
-                side: round(10 * drawn("score", side, category, *key), 1) for side in ("PRO", "CON")
-            }
-            for category in CATEGORIES
-        }
-        winner, confidence = "PRO" if mind < 0.6 else "CON", drawn("confidence", *key)
-        stated = {"winner": winner, "scores": scores, "confidence": confidence}
-        return json.dumps({**stated, "short_reason": "because"})
+def answer(mind: float, prompt: str, _key: tuple[object, ...]) -> str:
+    """A verdict in the form that the prompt asks for."""
     if '"verdict"' in prompt:
         return json.dumps({"verdict": "tie" if mind > 0.7 else "A" if mind < 0.4 else "B"})
     if "YES" in prompt:
@@ -65,61 +30,6 @@ def reply(model: str, prompt: str, number: int) -> str:
     if re.search(r"1 to 5|from 1", prompt):
         return str(1 + int(mind * 5))
     return "A" if mind < 0.6 else "B"
-
-
-class Loopback(BaseHTTPRequestHandler):
-    """Answers in the wire format of OpenAI."""
-
-    asked: dict[str, int]
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        prompt = json.dumps(body["messages"]) + json.dumps(body.get("response_format"))
-        key = json.dumps([body["model"], prompt])
-        self.asked[key] = self.asked.get(key, 0) + 1
-        content = reply(body["model"], prompt.replace('\\"', '"'), self.asked[key])
-        message = {"role": "assistant", "content": content}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        answer = {"object": "chat.completion", "model": body["model"], "choices": [choice]}
-        sent = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(sent)))
-        self.end_headers()
-        self.wfile.write(sent)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with the logs and the tables of the papers."""
-    folder = tmp_path_factory.mktemp("papers")
-    handler = type("Answering", (Loopback,), {"asked": {}})
-    with pytest.MonkeyPatch.context() as patch, ThreadingHTTPServer(("127.0.0.1", 0), handler) as s:
-        Thread(target=s.serve_forever, daemon=True).start()
-        patch.chdir(folder)
-        patch.setenv("OPENAI_API_KEY", "none")
-        tables = "".join(TABLE.format(name=name, port=s.server_port) for name in ("one", "two"))
-        Path("pyproject.toml").write_text(tables, encoding="utf-8")
-        for paper in ("jss", "datasheet", "debates"):
-            # One call at a time: what a judge says depends on how often it was asked.
-            given = ["--quick", "--judge-mode", "record", "--judge-concurrency", "1"]
-            files = ["-o", f"{paper}.csv", "-o", f"{paper}.jsonl"]
-            assert main(["paper", paper, *given, *files]) == 0
-        s.shutdown()
-        yield folder
-
-
-def log_of(folder: Path, paper: str) -> pd.DataFrame:
-    lines = (folder / f"{paper}.jsonl").read_text(encoding="utf-8").splitlines()
-    frame = pd.DataFrame(map(json.loads, lines))
-    return frame.reindex(columns=[*dict.fromkeys([*frame, "verdict", "unparsed"])])
-
-
-def table_of(folder: Path, name: str) -> pd.DataFrame:
-    return pd.read_csv(folder / f"{name}.csv", keep_default_na=False, na_values=[""])
 
 
 def pairs_of(log: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[str, str]]:
@@ -135,8 +45,9 @@ def pairs_of(log: pd.DataFrame, without: Sequence[str] = ()) -> list[tuple[str, 
     return pairs
 
 
-def test_judgesense(measured: Path) -> None:
-    log, table = log_of(measured, "jss"), table_of(measured, "jss")
+def test_judgesense(tmp_path: Path) -> None:
+    measure(tmp_path, "jss", answer)
+    log, table = log_of(tmp_path, "jss"), table_of(tmp_path, "jss")
     assert len(table) == 8
     for row in table.to_dict("records"):
         of_task = (log["judge"] == row["judge"]) & log["suite"].str.startswith(row["task"])
@@ -183,8 +94,9 @@ def counts_of(calls: pd.DataFrame) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def test_datasheet(measured: Path) -> None:
-    log, table = log_of(measured, "datasheet"), table_of(measured, "datasheet-table-6")
+def test_datasheet(tmp_path: Path) -> None:
+    measure(tmp_path, "datasheet", answer)
+    log, table = log_of(tmp_path, "datasheet"), table_of(tmp_path, "datasheet-table-6")
     conditions = pd.json_normalize(log["condition"].tolist())
     log = pd.concat([log.drop(columns="condition"), conditions], axis=1)
     for judge, rows in table.groupby("judge"):
@@ -228,48 +140,3 @@ def threshold_of(calls: pd.DataFrame) -> float | str:
         return f"> {steps[-1]:g}"
     at = int(np.argmax(fit >= 0.75))
     return float(steps[at - 1] + (0.75 - fit[at - 1]) / (fit[at] - fit[at - 1]))
-
-
-def instability_of(judged: pd.DataFrame) -> tuple[list[float], float]:
-    """The parts of the instability of one configuration, and their weighted sum."""
-    read = judged[judged["verdict"].notna()]
-    flips, scores, confidences = [], [], []
-    for _, runs in read.groupby("item"):
-        if len(runs) > 1:
-            flips.append(len(set(runs["verdict"])) > 1)
-            by_side = [
-                [s[c][side] for c in CATEGORIES for side in ("PRO", "CON")] for s in runs["scores"]
-            ]
-            scores.append(np.var(by_side, axis=0).mean())
-            confidences.append(np.var(runs["confidence"]))
-    bias = abs((read["verdict"] == "PRO").mean() - 0.5) if len(read) else np.nan
-    parts = [float(np.mean(of)) for of in (flips, scores, confidences)] + [float(bias)]
-    return parts, float(np.dot(parts, [3, 1, 0.5, 2]))
-
-
-def test_debates(measured: Path) -> None:
-    log, table = log_of(measured, "debates"), table_of(measured, "debates")
-    values = {
-        f"{judge}:{prompt}": instability_of(of)
-        for (judge, prompt), of in log.groupby(["judge", "template"])
-    }
-    ranked = sorted(values, key=lambda name: values[name][1])
-    assert table["configuration"].tolist() == ranked
-    assert table["rank"].tolist() == [*range(1, 7)]
-    assert [str(cell).startswith("yes") for cell in table["recommended"]] == [True] + [False] * 5
-    columns = ["flip rate", "score variance", "confidence variance", "side bias", "instability"]
-    for row in table.to_dict("records"):
-        parts, instability = values[row["configuration"]]
-        assert [row[name] for name in columns] == pytest.approx([*parts, instability], **EXACT)
-    by_topic: dict[str, dict[str, float]] = {}
-    for (judge, prompt, topic), of in log.groupby(["judge", "template", "cluster"]):
-        (*parts, _), _ = instability_of(of)
-        by_topic.setdefault(f"{judge}:{prompt}", {})[str(topic)] = float(np.dot(parts, [3, 1, 0.5]))
-    topics = pd.DataFrame(by_topic).T
-    for row in table_of(measured, "debates-pairs").to_dict("records"):
-        differences = (topics.loc[row["first"]] - topics.loc[row["second"]]).dropna()
-        test = ttest_1samp(differences, 0)
-        assert row["topics"] == len(differences)
-        assert row["difference"] == pytest.approx(differences.mean(), **EXACT)
-        assert row["t"] == pytest.approx(test.statistic, abs=1e-7)
-        assert row["p (Bonferroni)"] == pytest.approx(min(1, 15 * test.pvalue), abs=1e-7)

@@ -3,6 +3,7 @@
 A *censored* number lies beyond the measured range: the number is the end of that range, and a flag
 of the estimate says that the true value is at or below it (``left-censored``) or above it
 (``right-censored``). The ends of an interval have separate flags, such as ``upper end
+right-censored``, and so have those of the interval of the source paper: ``upper end in the paper
 right-censored``. Reports print censored numbers as ``<= 1`` and ``> 5``.
 """
 
@@ -12,13 +13,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 # The sign that reports print before a censored number.
 _SIGNS: Final = {"left-censored": "<= ", "right-censored": "> "}
-CENSORED: Final = frozenset(
-    place + word for place in ("", "lower end ", "upper end ") for word in _SIGNS
-)
+# Where a number stands: the value itself, or an end of one of the two intervals.
+NumberPlace: TypeAlias = Literal[
+    "", "lower end ", "upper end ", "lower end in the paper ", "upper end in the paper "
+]
+CENSORED: Final = frozenset(place + word for place in get_args(NumberPlace) for word in _SIGNS)
 
 
 def censored_value(number: float, first: float, last: float) -> tuple[float, tuple[str, ...]]:
@@ -36,24 +39,31 @@ def censored_end(
     return shown, tuple(f"{end} end {flag}" for flag in flags)
 
 
-def number_text(
-    number: float, flags: tuple[str, ...] = (), place: Literal["", "lower end ", "upper end "] = ""
-) -> str:
-    """A number as reports print it: three decimals, no negative zero, or ``<= 1`` if censored.
+def censored_text(number: float, flags: Iterable[str], place: NumberPlace = "") -> str | None:
+    """A number beyond the measured range, such as ``<= 1``; ``None`` if it is not censored.
 
-    ``flags`` are those of its estimate; ``place`` is the end of the interval, if it is one.
+    ``flags`` are those of its estimate; ``place`` is the end of an interval, if it is one.
     """
+    beyond = set(flags)
     for word, sign in _SIGNS.items():
-        if place + word in flags:
+        if place + word in beyond:
             # The end of a range is usually a step of the design: it needs no decimals.
             return f"{sign}{round(number, 3):g}"
+    return None
+
+
+def number_text(number: float, flags: tuple[str, ...] = (), place: NumberPlace = "") -> str:
+    """A number as reports print it: three decimals, no negative zero, or ``<= 1`` if censored.
+
+    ``flags`` are those of its estimate; ``place`` is the end of an interval, if it is one.
+    """
+    if (beyond := censored_text(number, flags, place)) is not None:
+        return beyond
     text = f"{number:.3f}"
     return text[1:] if text == "-0.000" else text
 
 
-def compact(
-    number: float, flags: tuple[str, ...] = (), place: Literal["", "lower end ", "upper end "] = ""
-) -> str:
+def compact(number: float, flags: tuple[str, ...] = (), place: NumberPlace = "") -> str:
     """`number_text` with two decimals, for sentences; a number close to 0 keeps three."""
     if any(place + word in flags for word in _SIGNS):
         return number_text(number, flags, place)

@@ -189,6 +189,7 @@ class Measurement:
             calls=self.calls,
             notices=self.notices,
             max_tokens=_budget(self.judge, self.suite),
+            temperature=_temperature(self.judge, self.suite),
             calibration=self._calibration,
         )
 
@@ -594,3 +595,11 @@ def _budget(judge: JudgeSpec, suite: Suite) -> int | None:
         return None
     sent = judge_for_suite(judge, suite).max_tokens
     return None if sent == judge.max_tokens else sent
+
+
+def _temperature(judge: JudgeSpec, suite: Suite) -> float | None:
+    """The temperature that the suite sends, where it is one and not that of the identity."""
+    if judge.provider == "callable" or suite.temperatures:
+        return None
+    sent = judge_for_suite(judge, suite).temperature
+    return None if sent == judge.temperature else sent

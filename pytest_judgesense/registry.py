@@ -117,6 +117,7 @@ class Importer(NamedTuple):
         read: what the options of an import name and say.
         written: from cells, and suites that hold their items, to such files, if ``judgesense report
             --export`` writes them.
+        written_as: what ``--export`` calls the form, if not as the import does.
         option: where it is given, this one reads in place of that of another kind with this name.
         plain: whether nothing in its files says what a number means, so that the numbers decide
             whether they are labels, grades or scores; their columns say what they hold.
@@ -129,7 +130,13 @@ class Importer(NamedTuple):
     written: Callable[[Sequence[Cell], Sequence[Suite]], Exported] | None = None
     option: str = ""
     plain: bool = False
+    written_as: str = ""
     recognises: Callable[[FirstSight], bool] | None = None
+
+    @property
+    def export_name(self) -> str:
+        """As ``judgesense report --export`` names the form."""
+        return self.written_as or self.name
 
 
 class FirstCheck(NamedTuple):

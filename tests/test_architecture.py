@@ -105,6 +105,7 @@ DOORS = {
         "judges.judge_table",
         "report.datasheet_file",
         "report.log",
+        "files.own_fields",
         "earlier.baseline",
         "datasheets.live_sessions",
         "plugin.results",

@@ -144,6 +144,7 @@ def test_the_report_names_nothing_that_an_instrument_reports() -> None:
     # And a mark of any judge, which every figure of it bears.
     everybodys = {
         ("report/view.py", "temperature"),
+        ("report/datasheet_file.py", "temperature"),
         ("report/log.py", "grades"),
         ("report/log.py", "score"),
         ("report/gauges.py", "degenerate"),

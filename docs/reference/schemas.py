@@ -192,6 +192,7 @@ def datasheet() -> Object:
         "notices": array(TEXT),
         "material": maybe(TABLE),
         "max_tokens": {"type": "integer", "minimum": 1},
+        "temperature": {"type": "number", "minimum": 0},
         "calibration": TABLE,
     }
     both = {**array(TEXT), "minItems": 2, "maxItems": 2}
@@ -224,7 +225,7 @@ def datasheet() -> Object:
         "analyses": array(analysis),
         "calls": fields_of(sheet.Calls),
         "notices": array(TEXT),
-        "parts": array(record(part, "max_tokens", "calibration")),
+        "parts": array(record(part, "max_tokens", "temperature", "calibration")),
     }
     mode = {"enum": ["replay", "record", "live", "report"]}
     versions = {"type": "object", "additionalProperties": TEXT}

@@ -19,14 +19,21 @@ from pytest_judgesense.commands.options import (
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.output import Outputs
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.questions.paper.answer import PaperAnswer
+from pytest_judgesense.questions.paper.judgments_that_exist import (
+    LoggedPaperQuestion,
+    refuse_asking,
+)
 from pytest_judgesense.questions.paper.question import (
     TEMPERATURE,
     GenerationQuestion,
     PaperQuestion,
 )
+from pytest_judgesense.questions.terms import AskingTerms
 
 # What `--generate` takes, and what each of them is where it is not given.
 _OF_GENERATION: Final[dict[str, Any]] = {
+    "debaters": [],
     "debater": [],
     "pair": [],
     "topics": None,
@@ -41,9 +48,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paper", metavar="NAME", help=text)
     add_judge(parser, several=True)
     parser.add_argument("--quick", help="about a fifth of the design", **FLAG)
+    text = "the tables of judgments that exist, and nothing is asked: judgment logs (.jsonl)"
+    how: dict[str, Any] = {
+        "nargs": "+",
+        "action": "extend",
+        "default": [],
+        "type": Path,
+        "metavar": "LOG",
+    }
+    parser.add_argument("--log", help=text + _forms(), **how)
     add_terms(parser)
     add_outputs(parser)
     _add_generation(parser)
+
+
+def _forms() -> str:
+    """What else `--log` reads, by paper."""
+    named = (
+        f"; for {name} also {' or '.join(form.name for form in paper.forms)}"
+        for name, paper in BUILT_IN.papers.items()
+        if paper.forms
+    )
+    return "".join(named)
 
 
 def _add_generation(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +81,10 @@ def _add_generation(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(f"writing more items (of {', '.join(writings)})")
     text = "have models write items, and write their file, -o"
     group.add_argument("--generate", help=text, **FLAG)
-    text = "a declared judge or provider:model; given twice, the first begins as PRO"
+    text = "declared judges or provider:model; each meets every other, and the pairs share the "
+    text += "topics in their order: three models are three pairs"
+    group.add_argument("--debaters", metavar="NAME,NAME,...", help=text, **MANY)
+    text = "one of them; given twice or more, the first begins as PRO"
     group.add_argument("--debater", metavar="NAME", help=text, **MANY)
     text = "two debaters instead; may be repeated, the topics are then split in their order"
     group.add_argument("--pair", metavar="NAME,NAME", help=text, **MANY)
@@ -72,6 +101,8 @@ def run(options: argparse.Namespace) -> int:
     if options.generate:
         return _generate(options)
     _refuse_options_of_generation(options)
+    if options.log:
+        return _of_logs(options)
     question = PaperQuestion(
         options.paper,
         tuple(options.judge_name),
@@ -81,25 +112,62 @@ def run(options: argparse.Namespace) -> int:
     )
     show(question.heading())
     show(question.plan().lines())
+    show(question.notices())
     if options.plan:
         return 0
-    answer, outputs = question.answer(), Outputs(verbose=options.verbose)
+    return _answered(options, question.name, question.answer())
+
+
+def _of_logs(options: argparse.Namespace) -> int:
+    """Print and write what the paper prints of judgments that exist."""
+    refuse_asking(_options_that_ask(options), "--log")
+    question = LoggedPaperQuestion(
+        options.paper, tuple(options.log), options.judge_seed, place_of(options)
+    )
+    show(question.heading())
+    show(question.notices())
+    return _answered(options, question.name, question.answer())
+
+
+def _options_that_ask(options: argparse.Namespace) -> list[str]:
+    """The options of asking judges that are given."""
+    usual = AskingTerms()
+    given = {
+        "judge_name": bool(options.judge_name),
+        "quick": options.quick,
+        "plan": options.plan,
+        "judge_mode": options.judge_mode != usual.mode,
+        "judge_concurrency": options.judge_concurrency != usual.concurrency,
+        "judge_max_calls": options.judge_max_calls is not None,
+        "judge_max_cost": options.judge_max_cost is not None,
+        "judge_max_unparsed": options.judge_max_unparsed != usual.max_unparsed,
+    }
+    return [_as_options([name]) for name, is_given in given.items() if is_given]
+
+
+def _answered(options: argparse.Namespace, name: str, answer: PaperAnswer) -> int:
+    """Print the tables, and write the files."""
+    outputs = Outputs(verbose=options.verbose)
     show(outputs.shown("tables of the paper", answer.table_lines()))
     if options.verbose:
         show(outputs.shown("judge datasheet", answer.datasheet_lines()))
     show(answer.closing_lines())
     for path in options.outputs:
         for file, text in answer.files(path):
-            outputs.write(question.name, file, text)
+            outputs.write(name, file, text)
     return tell_of_outputs(outputs)
 
 
 def _generate(options: argparse.Namespace) -> int:
     """Print plan and price, have models write, and write what they wrote."""
+    if options.log:
+        raise UsageError(
+            "models that write items judge nothing", found="--log", expected="--generate without it"
+        )
     target = _target(options)
     question = GenerationQuestion(
         options.paper,
-        tuple(options.debater),
+        _debaters(options),
         tuple(options.pair),
         options.topics,
         options.style,
@@ -115,6 +183,12 @@ def _generate(options: argparse.Namespace) -> int:
     show(answer.lines())
     outputs.write(answer.items, target, answer.text)
     return tell_of_outputs(outputs)
+
+
+def _debaters(options: argparse.Namespace) -> tuple[str, ...]:
+    """Those of either form of naming them."""
+    listed = [name.strip() for names in options.debaters for name in names.split(",")]
+    return tuple(filter(None, [*listed, *options.debater]))
 
 
 def _target(options: argparse.Namespace) -> Path | None:

@@ -69,7 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_datasheet(group: argparse._ArgumentGroup) -> None:
-    forms = ", ".join(importer.name for importer in BUILT_IN.importers.values() if importer.written)
+    written = (importer for importer in BUILT_IN.importers.values() if importer.written)
+    forms = ", ".join(importer.export_name for importer in written)
     text = f"write the judgments as files of this form ({forms}) below DIR; may be repeated"
     group.add_argument("--export", type=assignment, metavar="FORM=DIR", help=text, **MANY)
     text = "print the ranking of the judges before the datasheet"

@@ -423,6 +423,7 @@ class SuiteSheet:
         material: plain values for the comparison of judges.
         prompts_of_file: the digest of the prompts, if a file holds only that.
         max_tokens: the budget of a reply that was sent; ``None``: that of the identity.
+        temperature: likewise.
         not_compared: the checks without a baseline to compare with.
         calibration: plain values by which the judge's verdicts on other items are corrected: its
             errors on items with labels of people, and what was sent (``sent``).
@@ -445,6 +446,7 @@ class SuiteSheet:
     material: Mapping[str, Any] | None = None
     prompts_of_file: str | None = None
     max_tokens: int | None = None
+    temperature: float | None = None
     not_compared: tuple[UncomparedCheck, ...] = ()
     calibration: Mapping[str, Any] | None = None
     against: tuple[str, ...] = ()
@@ -453,6 +455,11 @@ class SuiteSheet:
     def prompts_digest(self) -> str | None:
         """A short digest of the prompts; ``None`` if they are not known."""
         return digest(dict(self.prompts)) if self.prompts else self.prompts_of_file
+
+    def sent(self, setting: str) -> Any:
+        """A decoding setting as the requests on the suite had it; ``None`` if it is not known."""
+        of_suite = {"max_tokens": self.max_tokens, "temperature": self.temperature}.get(setting)
+        return self.identity.get(setting) if of_suite is None else of_suite
 
     def with_checks(
         self, checks: Iterable[CheckLine], not_compared: Iterable[UncomparedCheck] = ()

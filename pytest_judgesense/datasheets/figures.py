@@ -207,6 +207,11 @@ def curve(axes: Any, number: int, xs: Sequence[float], ys: Sequence[float], name
     axes.plot(xs, ys, markersize=6, clip_on=False, **style, **_named(name))
 
 
+def faint_curve(axes: Any, xs: Sequence[float], ys: Sequence[float], name: str = "") -> None:
+    """A thin grey line, one of many that share a ``name`` in the legend."""
+    axes.plot(xs, ys, color=_PIECES[-1], linewidth=0.9, zorder=1, clip_on=False, **_named(name))
+
+
 def point(
     axes: Any,
     number: int,

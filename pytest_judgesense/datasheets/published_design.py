@@ -11,7 +11,8 @@ paper NAME --generate`` says who writes, on which terms, as a `WritingOrder`, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pytest_judgesense.cassettes.opening import Mode
     from pytest_judgesense.datasheets.datasheet import Datasheet
     from pytest_judgesense.datasheets.figures import Found
+    from pytest_judgesense.files.first_sight import FirstSight
+    from pytest_judgesense.files.foreign_results import Imported
     from pytest_judgesense.judges.spec import JudgeSpec
     from pytest_judgesense.judges.throttle import Budget
     from pytest_judgesense.judges.trial_call import Call
@@ -99,8 +102,10 @@ class ItemWriting(NamedTuple):
     write: Callable[[WritingOrder], WrittenItems]
 
 
-# A cell of a table; two numbers are an interval, and `None` is what was not measured.
-Value: TypeAlias = "str | int | float | tuple[float, float] | None"
+# An end of an interval; a text is one beyond the measured range, such as `<= 1`.
+End: TypeAlias = "float | str"
+# A cell of a table; two ends are an interval, and `None` is what was not measured.
+Value: TypeAlias = "str | int | float | tuple[End, End] | None"
 
 # What the name of a preset has at its end for about a fifth of the design.
 QUICK: Final = "-quick"
@@ -161,6 +166,20 @@ class Arm(NamedTuple):
     beyond: bool = False
 
 
+class LogForm(NamedTuple):
+    """A form of foreign files with judgments on the design of a paper.
+
+    Attributes:
+        name: what they are, in words.
+        holds: from the first look at a file or folder to whether it is one.
+        read: from all of them to the judgments. A `LogError` says what of them is malformed.
+    """
+
+    name: str
+    holds: Callable[[FirstSight], bool]
+    read: Callable[[Sequence[Path]], Imported]
+
+
 class Paper(NamedTuple):
     """A published design, and what its paper prints.
 
@@ -172,6 +191,11 @@ class Paper(NamedTuple):
         tables: from a datasheet and its cells, one for each judge and suite, to the tables.
         figures: from the same to the figures.
         writing: how models write further items for it; ``None`` if they do not.
+        kinds: of the suites whose judgments its tables are made of; others of a log are left out.
+        forms: of foreign files that hold such judgments.
+        measured_by: the measure that a column shows, which says why it has no value.
+        why_absent: why a column has no value, where no measure says it.
+        lacking: what of it cannot be had on this machine, and why: said before the first call.
     """
 
     name: str
@@ -181,6 +205,11 @@ class Paper(NamedTuple):
     tables: Callable[[Datasheet, Sequence[Cell]], Iterable[Table]]
     figures: Callable[[Datasheet, Sequence[Cell]], Iterable[Found]] = lambda *_: ()
     writing: ItemWriting | None = None
+    kinds: tuple[str, ...] = ()
+    forms: tuple[LogForm, ...] = ()
+    measured_by: Mapping[str, str] = MappingProxyType({})
+    why_absent: Mapping[str, str] = MappingProxyType({})
+    lacking: Callable[[], Iterable[str]] = lambda: ()
 
     def suites(self, *, quick: bool = False) -> tuple[str, ...]:
         """The suites that it runs, ``NAME@PRESET``, each once; ``quick``: their small presets."""
@@ -198,8 +227,77 @@ class Printed(NamedTuple):
 
 
 def printed(paper: Paper, sheet: Datasheet, cells: Sequence[Cell]) -> Printed:
-    """The tables and figures of ``paper`` for what was measured."""
-    return Printed(paper, tuple(paper.tables(sheet, cells)), tuple(paper.figures(sheet, cells)))
+    """The tables and figures of ``paper`` for what was measured; empty cells have their reasons."""
+    tables = [_with_reasons(table, paper, sheet) for table in paper.tables(sheet, cells)]
+    if tables and (absent := _not_measured(paper, sheet)):
+        tables[0] = tables[0]._replace(notes=(*tables[0].notes, *absent))
+    return Printed(paper, tuple(tables), tuple(paper.figures(sheet, cells)))
+
+
+_NOT_AVAILABLE: Final = "N/A"
+
+
+def not_available(
+    columns: Sequence[str], rows: Iterable[Sequence[Value]], reasons: Mapping[str, str]
+) -> tuple[str, ...]:
+    """A note of each reason why columns have empty cells, for the notes of a `Table`.
+
+    Args:
+        columns: the headings.
+        rows: as the table has them.
+        reasons: by heading, a phrase each.
+    """
+    rows = list(rows)
+    by_reason: dict[str, list[str]] = {}
+    for place, head in enumerate(columns):
+        if head in reasons and any(row[place] is None for row in rows):
+            by_reason.setdefault(reasons[head], []).append(head)
+    return tuple(_note(heads, reason) for reason, heads in by_reason.items())
+
+
+def _note(heads: Iterable[str], reason: str) -> str:
+    return f"{_NOT_AVAILABLE}: {', '.join(heads)}: {reason}"
+
+
+def _with_reasons(table: Table, paper: Paper, sheet: Datasheet) -> Table:
+    """The table, with the reason of each empty cell for which it gives none itself."""
+    if any(note.startswith(_NOT_AVAILABLE) for note in table.notes):
+        return table
+    if not table.rows and not table.notes:
+        return table._replace(notes=(f"{_NOT_AVAILABLE}: nothing of it was measured",))
+    by_reason: dict[str, dict[str, None]] = {}
+    for row in table.rows:
+        for head, cell in zip(table.columns, row, strict=True):
+            if cell is None:
+                for reason in _reasons(head, str(row[0]), paper, sheet):
+                    by_reason.setdefault(reason, {})[head] = None
+    notes = (_note(heads, reason) for reason, heads in by_reason.items())
+    return table._replace(notes=(*table.notes, *notes))
+
+
+def _reasons(head: str, row: str, paper: Paper, sheet: Datasheet) -> Iterator[str]:
+    """Why the row of a judge, or of one of its configurations, has no value in a column."""
+    measure = paper.measured_by.get(head)
+    # A configuration is called JUDGE:PROMPT.
+    estimates = [
+        estimate
+        for judge in sheet.judges
+        if row == judge.name or row.startswith(f"{judge.name}:")
+        for estimate in judge.estimates
+        if estimate.measure == measure
+    ]
+    stated = dict.fromkeys(e.unavailable for e in estimates if e.unavailable)
+    yield from stated or (paper.why_absent.get(head, "there is nothing that it is taken of"),)
+
+
+def _not_measured(paper: Paper, sheet: Datasheet) -> list[str]:
+    """The suites of a paper of several on which no judge was measured."""
+    bases = [suite.partition("@")[0] for suite in paper.suites()]
+    names = {part.suite for judge in sheet.judges for part in judge.parts}
+    absent = [base for base in bases if not any(base in name for name in names)]
+    if not absent or len(bases) == 1:
+        return []
+    return [_note(absent, "there are no judgments on such a suite")]
 
 
 def cell_text(cell: Value, digits: int = 3) -> str:

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
@@ -157,6 +158,23 @@ def messages_of(value: Any) -> list[dict[str, str]] | None:
 
 def _is_reasoning(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") == "reasoning"
+
+
+def moment_of(value: Any) -> str:
+    """A time, in seconds since 1970 or as ISO 8601, as judgments say when they were recorded.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    try:
+        if isinstance(value, str):
+            moment = datetime.fromisoformat(value)
+            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        else:
+            moment = datetime.fromtimestamp(float(value), UTC)
+    except (ValueError, TypeError, OverflowError, OSError) as error:
+        raise ValueError(value) from error
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def short_named(judgment: Judgment) -> Judgment:

@@ -49,6 +49,12 @@ def _temperature() -> RoomContents:
     return RoomContents(temperature.INSTRUMENTS, temperature.REPORT)
 
 
+def _temperature_files() -> tuple[Importer, ...]:
+    from pytest_judgesense.instruments.temperature import reply_table as temperature
+
+    return temperature.IMPORTERS
+
+
 def _debate() -> RoomContents:
     from pytest_judgesense.instruments.debate import instrument as debate
 
@@ -109,7 +115,7 @@ ROOMS: Final = (
     Room("vacuum", ("vacuum",), _vacuum),
     Room("ladder", ("ladder", "criterion"), _ladder),
     Room("paraphrase", ("paraphrase",), _paraphrase, _paraphrase_files, default=True),
-    Room("temperature", ("temperature",), _temperature),
+    Room("temperature", ("temperature",), _temperature, _temperature_files),
     Room("debate", ("debate",), _debate, _debate_files),
     Room("rubric", ("rubric",), _rubric, _rubric_files, reported_by=("paraphrase",)),
     Room("score", ("score",), _score),

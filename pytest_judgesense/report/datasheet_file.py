@@ -397,6 +397,7 @@ def _part(part: SuiteSheet, mode: str) -> dict[str, Any]:
         "notices": part.notices,
         "material": part.material,
         **({} if part.max_tokens is None else {"max_tokens": part.max_tokens}),
+        **({} if part.temperature is None else {"temperature": part.temperature}),
         **({} if part.calibration is None else {"calibration": part.calibration}),
     }
 
@@ -527,6 +528,7 @@ def _part_of_file(
         material=part["material"],
         prompts_of_file=part["prompts"],
         max_tokens=part.get("max_tokens"),
+        temperature=part.get("temperature"),
         not_compared=tuple(UncomparedCheck(**line) for line in of_suite("not_compared")),
         calibration=part.get("calibration"),
     )

@@ -99,6 +99,7 @@ class _Line(TypedDict, total=False):
     skipped: bool
 
 
+_REQUIRED: Final = frozenset(("trial", "judge", "suite", "item"))
 _BESIDE: Final = ("grades", "repair", REASONED, "source")
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _MARK: Final = ',"design":'
@@ -235,6 +236,15 @@ def read_log(
         if not (with_reply if same else keeps(design)):
             value["reply"] = None
         yield _placed(_judgment(value, where, registry), design, where), design
+
+
+def is_log(path: Path) -> bool:
+    """Whether the first line of a file is a judgment; the rest may be malformed."""
+    with suppress(LogError, ValueError):
+        for _, line in _numbered(path):
+            value = json_value(line)
+            return isinstance(value, dict) and value.keys() >= _REQUIRED
+    return False
 
 
 def read_placed_log(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytest_judgesense.datasheets.datasheet import Calls, Datasheet, SuiteSheet
 from pytest_judgesense.errors import LogError
@@ -47,27 +47,49 @@ def cells_of_logs(
         kind = registry.forms.get(design.kind) if design else None
         return replies or bool(registry.added) or bool(kind and kind.sweeps)
 
+    lines = (
+        LoggedJudgment(str(path), *line)
+        for path in paths
+        for line in read_log(path, registry, keeps)
+    )
+    return cells_of_judgments(lines, seed, registry, paths)
+
+
+class LoggedJudgment(NamedTuple):
+    """A judgment of a file, with the design of its suite where the file states it."""
+
+    path: str
+    judgment: Judgment
+    design: Design | None
+
+
+def cells_of_judgments(
+    lines: Iterable[LoggedJudgment],
+    seed: int = 0,
+    registry: Registry = BUILT_IN,
+    paths: Sequence[Path] = (),
+) -> list[Cell]:
+    """The same of judgments that are read; ``paths``: the logs among their files."""
     judgments: dict[tuple[str, str], dict[str, Judgment]] = defaultdict(dict)
     designs: dict[tuple[str, str], Design | None] = {}
-    for path in paths:
-        for judgment, design in read_log(path, registry, keeps):
-            key = (judgment.judge, judgment.trial.suite)
-            earlier = judgments[key].setdefault(judgment.trial.id, judgment)
-            if earlier is not judgment and earlier.outcome != judgment.outcome:
-                raise LogError(
-                    f"{path}: trial {judgment.trial.id} of judge {judgment.judge} appears twice",
-                    found=f"{judgment.outcome} and {earlier.outcome}",
-                    expected="one outcome for one trial",
-                    remedy="number replicates, or give the logs different suite names",
-                )
-            stated = designs.setdefault(key, design)
-            if stated is not design and stated != design:
-                raise LogError(
-                    f"{path}: suite {key[1]} of judge {key[0]} has lines of different designs",
-                    found=f"{design} and {stated}",
-                    expected="one design for a suite",
-                    remedy="give the logs different suite names",
-                )
+    for path, judgment, design in lines:
+        key = (judgment.judge, judgment.trial.suite)
+        earlier = judgments[key].setdefault(judgment.trial.id, judgment)
+        if earlier is not judgment and earlier.outcome != judgment.outcome:
+            raise LogError(
+                f"{path}: trial {judgment.trial.id} of judge {judgment.judge} appears twice",
+                found=f"{judgment.outcome} and {earlier.outcome}",
+                expected="one outcome for one trial",
+                remedy="number replicates, or give the logs different suite names",
+            )
+        stated = designs.setdefault(key, design)
+        if stated is not design and stated != design:
+            raise LogError(
+                f"{path}: suite {key[1]} of judge {key[0]} has lines of different designs",
+                found=f"{design} and {stated}",
+                expected="one design for a suite",
+                remedy="give the logs different suite names",
+            )
     cells = []
     for (judge, suite), of_suite in judgments.items():
         of_cell = tuple(of_suite.values())
@@ -105,7 +127,7 @@ def _refuse_two_names(cell: Cell, paths: Sequence[Path], registry: Registry) -> 
     trial = first.trial
     raise LogError(
         f"judge {cell.judge} on {cell.suite}: one trial has two ids",
-        found="; ".join(f"{places[name]}: {name}" for name in ids),
+        found="; ".join(": ".join((*filter(None, [places.get(name)]), name)) for name in ids),
         expected=f"once: item {trial.item}, template {trial.template}, order {trial.order}, "
         f"replicate {trial.replicate}",
         remedy="number replicates, or give the logs of two runs different suite names",
@@ -189,6 +211,7 @@ def datasheet_of_cells(
             judge=cell.judge,
             suite=cell.suite,
             identity={"name": cell.judge, "provider": "log", "model": cell.judge},
+            recorded=_recorded(cell),
             estimates=estimates,
             calls=Calls.of(cell.judgments),
             notices=notices,
@@ -198,3 +221,9 @@ def datasheet_of_cells(
         )
         parts.append(part)
     return sheet_of(parts, seed=seed, mode="report", secondary=secondary, registry=registry)
+
+
+def _recorded(cell: Cell) -> tuple[str, str] | None:
+    """When the first and the last answer of a cell was recorded, where its log says it."""
+    moments = [judgment.recorded_at for judgment in cell.judgments if judgment.recorded_at]
+    return (min(moments), max(moments)) if moments else None

@@ -38,7 +38,10 @@ def datasheet_lines(view: View, today: date | None = None) -> Iterator[str]:
 
 
 def printed_lines(printed: Printed) -> Iterator[str]:
-    """The tables of a paper; one that is too wide is continued below, its keys repeated."""
+    """The tables of a paper; one that is too wide is continued below, its keys repeated.
+
+    A continuation has the rows with something in it.
+    """
     return tables_lines(printed.tables)
 
 
@@ -60,11 +63,14 @@ def _table_lines(table: Table) -> Iterator[str]:
     ]
     keys = list(range(table.keys))
     rest = list(range(table.keys, len(widths)))
+    is_continued = False
     while rest:
         shown = [*keys, rest.pop(0)]
         while rest and sum(widths[column] + 2 for column in (*shown, rest[0])) <= columns():
             shown.append(rest.pop(0))
         for line in texts:
+            if is_continued and not any(line[column] for column in shown[len(keys) :]):
+                continue
             aligned = (
                 line[column].rjust(widths[column])
                 if is_number[column]
@@ -72,6 +78,7 @@ def _table_lines(table: Table) -> Iterator[str]:
                 for column in shown
             )
             yield f"  {'  '.join(aligned)}".rstrip()
+        is_continued = True
 
 
 def compared_lines(view: View, head: str, lines: Iterable[str]) -> Iterator[str]:

@@ -206,11 +206,16 @@ class JudgeView:
 
     @property
     def settings(self) -> dict[str, str]:
+        """What the requests had; where suites set another value, that of the judge."""
         return {
             key: f"{value:g}" if isinstance(value, float) else str(value)
             for key in _SETTINGS
-            if (value := self.sheet.identity.get(key)) is not None
+            if (value := self._sent(key)) is not None
         }
+
+    def _sent(self, setting: str) -> Any:
+        sent = {part.sent(setting) for part in self.sheet.parts}
+        return sent.pop() if len(sent) == 1 else self.sheet.identity.get(setting)
 
     @property
     def identity(self) -> list[str]:

@@ -63,7 +63,7 @@ class Threshold(NamedTuple):
         interval: that of the paper, a percentile bootstrap over tasks; ``None`` with fewer than two
             clusters, or where all resamples are censored alike.
         clustered: its interval over clusters; ``None`` with fewer than two.
-        flags: which of value and ends are censored, and how (see `stats.estimate`).
+        flags: which of value and ends, of either interval, are censored, and how (see `estimate`).
     """
 
     value: float
@@ -139,12 +139,14 @@ def detection_threshold(
         upper_bound=upper_bound,
         at=lambda other: within(*far(other)),
     )
-    paper = _task_bootstrap(range_of, right, calls, seed)
-    return Threshold(value, paper, interval, (*flag, *end_flags))
+    paper, paper_flags = _task_bootstrap(range_of, right, calls, seed)
+    return Threshold(value, paper, interval, (*flag, *end_flags, *paper_flags))
 
 
-def _task_bootstrap(steps: Floats, right: Floats, calls: Floats, seed: int) -> Interval | None:
-    """Order statistics, taken outwards, of the thresholds of resampled tasks."""
+def _task_bootstrap(
+    steps: Floats, right: Floats, calls: Floats, seed: int
+) -> tuple[Interval | None, tuple[str, ...]]:
+    """Order statistics, taken outwards, of the thresholds of resampled tasks, with their flags."""
     count = len(right)
     rng = np.random.default_rng(seed)
     answers, calls_drawn = np.empty((2, _RESAMPLES, steps.size))
@@ -164,9 +166,10 @@ def _task_bootstrap(steps: Floats, right: Floats, calls: Floats, seed: int) -> I
     low = float(thresholds[math.floor((_RESAMPLES - 1) * tail)])
     high = float(thresholds[math.ceil((_RESAMPLES - 1) * (1 - tail))])
     if not low < high:
-        return None
-    lower, upper, _ = _shown(low, high, steps)
-    return Interval("task-bootstrap", lower, upper)
+        return None, ()
+    lower, upper, flags = _shown(low, high, steps)
+    in_paper = tuple(flag.replace(" end ", " end in the paper ", 1) for flag in flags)
+    return Interval("task-bootstrap", lower, upper), in_paper
 
 
 def isotonic_fit(right: Floats, calls: Floats) -> Floats:

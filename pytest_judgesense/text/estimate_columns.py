@@ -97,7 +97,7 @@ CLUSTERED: Final = EstimateColumn(
 OF_PAPER: Final = EstimateColumn(
     "95% as in the paper",
     TextColumn(19, gap=1, narrowest=WIDTH),
-    lambda estimate: numbers.interval(estimate.interval, estimate.flags),
+    numbers.interval_of_paper,
     ("paper_lower", "paper_upper", "paper_method"),
     _of_paper,
 )

@@ -25,11 +25,23 @@ def counts(estimate: Estimate) -> str:
 
 
 def interval(ends: Interval | Clustered | None, flags: tuple[str, ...] = ()) -> str:
-    """Both ends of an interval, or nothing; ``flags`` of the estimate say which are censored."""
+    """Both ends of an interval over clusters, or nothing.
+
+    ``flags`` of the estimate say which are censored.
+    """
     if ends is None:
         return ""
     lower = number_text(ends.lower, flags, "lower end ")
     upper = number_text(ends.upper, flags, "upper end ")
+    return f"[{lower}, {upper}]"
+
+
+def interval_of_paper(estimate: Estimate) -> str:
+    """Both ends of the interval of the source paper, or nothing."""
+    if (ends := estimate.interval) is None:
+        return ""
+    lower = number_text(ends.lower, estimate.flags, "lower end in the paper ")
+    upper = number_text(ends.upper, estimate.flags, "upper end in the paper ")
     return f"[{lower}, {upper}]"
 
 

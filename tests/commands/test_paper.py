@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.instruments.temperature import causal
 
 
 def run(*arguments: str) -> int:
@@ -42,13 +44,20 @@ def test_it_records_resumes_and_replays_to_the_same_bytes(
     assert [row["task"] for row in rows] == ["factuality", "coherence", "relevance", "preference"]
     assert {row["judge"] for row in rows} == {"mixed"}
     assert rows[0]["seconds"].isdigit()  # wall-clock, from the recording
+    # Every request had what the paper asks for, not the 256 tokens that judges have by default.
+    settings = [*csv.DictReader((here / "a-settings.csv").read_text("utf-8").splitlines())]
+    sent = [(row["temperature"], row["max tokens"], row["runs"]) for row in settings]
+    assert sent == [("0.0", "20", "3")] * 4
+    identity = json.loads((here / "a.json").read_text("utf-8"))["judges"][0]
+    assert {part["max_tokens"] for part in identity["parts"]} == {20}
+    assert "`embedded:mixed, temperature 0, max_tokens 20, " in (here / "a.md").read_text("utf-8")
     # Of five wordings one is inverted: two of the ring's five pairs flip as they stand.
     (polarity,) = csv.DictReader((here / "a-polarity.csv").read_text("utf-8").splitlines())
     assert (float(polarity["raw"]), float(polarity["corrected"])) == (0.6, 1.0)
     assert float(polarity["without inverted"]) == 1.0
     tex = (here / "a.tex").read_text(encoding="utf-8")
     assert r"\label{tab:jss-table-1}" in tex
-    assert tex.count(r"\begin{table}") == tex.count(r"\end{table}") == 3
+    assert tex.count(r"\begin{table}") == tex.count(r"\end{table}") == 4
     assert "`table-1`" in (here / "a.md").read_text(encoding="utf-8")
 
 
@@ -78,6 +87,20 @@ def test_without_a_recording_it_says_the_price_and_how_to_record(
     assert run("--quick", "--judge-cassettes", "an other") == 3
     remedy = "judgesense paper jss --quick --judge-cassettes 'an other' --judge-mode record (315"
     assert remedy in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_missing_extra_is_said_before_the_first_call(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(causal, "installed", lambda _: False)
+    asked = ["paper", "temperature", "--quick", "--judge-name", "embedded:mixed"]
+    assert main([*asked, "--judge-mode", "record", "--judge-max-calls", "0"]) != 0
+    told = capsys.readouterr()
+    assert "notice: tables 2 and 3" in told.out
+    assert "pip install 'pytest-judgesense[causal]'" in told.out
+    assert not (here / "cassettes").exists()
+    assert main(["paper", "jss", "--quick", "--judge-name", "embedded:mixed", "--plan"]) == 0
+    assert "notice" not in capsys.readouterr().out
 
 
 def test_a_paper_that_is_not_there_is_an_error(

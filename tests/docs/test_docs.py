@@ -472,8 +472,9 @@ def test_fields_of_files(tmp_path: Path) -> None:
     sheet = json.loads((tmp_path / "sheet.json").read_text(encoding="utf-8"))
     explained = {row[0] for row in table_rows("datasheet.md", "## JSON, field by field")}
     of_calls = {f"judges[].calls.{name}" for name in Calls.__slots__}
-    # Where a suite asks for more than the judge declares, and where people labelled items.
-    sometimes = {"judges[].parts[].max_tokens", "judges[].parts[].calibration"}
+    # Where a suite asks otherwise than the judge declares, and where people labelled items.
+    parts = ("max_tokens", "temperature", "calibration")
+    sometimes = {f"judges[].parts[].{name}" for name in parts}
     # Of checks that compare with a baseline.
     against = "judges[].checks[].against"
     over = "judges[].checks[].over"

@@ -1,4 +1,4 @@
-"""Published rows through the measures themselves, from judgments with the published counts.
+"""Arithmetic on published rows through the measures, from judgments with the rows' own counts.
 
 Sources: `tests/data/published.json` (arXiv 2606.15610, Table 6; arXiv 2604.23478, Table 1).
 """
@@ -63,7 +63,7 @@ def name(row: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("row", TABLE_6, ids=name)
-def test_a_row_of_table_6_comes_out_of_judgments(row: dict[str, Any]) -> None:
+def test_arithmetic_of_a_row_of_table_6(row: dict[str, Any]) -> None:
     measure = row["measure"]
     of = CELLS[row["judge"]]["vacuum" if measure == "dark_current" else "ladder"]
     condition = {"distance": row["delta"]} if "delta" in row else {}
@@ -102,7 +102,7 @@ def table_1(row: dict[str, Any], seed: int = 0) -> Cell:
 
 
 @pytest.mark.parametrize("row", TABLE_1, ids=name)
-def test_a_row_of_table_1_comes_out_of_judgments(row: dict[str, Any]) -> None:
+def test_arithmetic_of_a_row_of_table_1(row: dict[str, Any]) -> None:
     jss, flips, *_ = estimates(table_1(row))
     assert (jss.count, jss.n) == (row["n"] - row["flips"], row["n"])
     assert flips.count == row["flips"]

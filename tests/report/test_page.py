@@ -112,12 +112,13 @@ def test_every_measure_stands_on_the_page_with_the_digits_of_the_json() -> None:
                     assert row[1] == (
                         f"n {measure['n']}" if count is None else f"{count:.12g}/{measure['n']}"
                     )
-                    for cell, ends in ((row[3], "clustered"), (row[4], "interval")):
+                    shown_ends = ((row[3], "clustered", ""), (row[4], "interval", "in the paper "))
+                    for cell, ends, where in shown_ends:
                         if measure[ends] is None:
                             assert cell == ""
                         else:
-                            lower = _number(measure[ends]["lower"], flags, "lower end ")
-                            upper = _number(measure[ends]["upper"], flags, "upper end ")
+                            lower = _number(measure[ends]["lower"], flags, f"lower end {where}")
+                            upper = _number(measure[ends]["upper"], flags, f"upper end {where}")
                             assert cell == f"[{lower}, {upper}]"
                     missing = measure["missing"]
                     for word in ("unparsed", "failed"):

@@ -1,4 +1,4 @@
-"""Every published figure, from its counts.
+"""Arithmetic on every published figure, from the counts of its row.
 
 `tests/data/published.json` holds the figures with their sources (arXiv 2606.15610, Table 6, and
 arXiv 2604.23478, Table 1); counts were recovered from the printed rates. What cannot be computed
@@ -61,7 +61,7 @@ def test_the_published_kappas_are_marked_as_not_from_counts() -> None:
 
 
 @pytest.mark.parametrize("row", FROM_COUNTS, ids=name)
-def test_a_rate_of_table_6(row: dict[str, Any]) -> None:
+def test_arithmetic_of_a_rate_of_table_6(row: dict[str, Any]) -> None:
     assert round(row["k"] / row["n"], 4) == row["estimate"]
 
 
@@ -83,7 +83,7 @@ def agreements(row: dict[str, Any]) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("row", JUDGESENSE, ids=name)
-def test_a_jss_of_table_1(row: dict[str, Any]) -> None:
+def test_arithmetic_of_a_jss_of_table_1(row: dict[str, Any]) -> None:
     assert round(float(agreements(row).mean()), 3) == row["jss"]
 
 

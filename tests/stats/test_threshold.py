@@ -122,7 +122,12 @@ def test_a_threshold_beyond_the_last_step_may_have_a_lower_end_within() -> None:
         steps += [1.0] * 4 + [2.0] * 4
         clusters += [cluster] * 8
     found = detection_threshold(correct, steps, clusters)
-    assert found.flags == ("right-censored", "upper end right-censored")
+    # The odd cluster is in 1 - (7/8)^8 = 66% of the paper's resamples, none of which gets to 0.75.
+    assert found.flags == (
+        "right-censored",
+        "upper end right-censored",
+        "upper end in the paper right-censored",
+    )
     assert found.clustered is not None
     assert 1.0 < found.clustered.lower < 2.0 == found.clustered.upper
 

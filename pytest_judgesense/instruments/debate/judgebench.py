@@ -4,7 +4,8 @@ A folder holds ``results/{judge}_{prompt}/{debate_id}_run{N}.json``, a judgment 
 ``debates/*.json``, a debate each, and perhaps ``debate_ids.json`` and ``config.json``. The model of
 a judgment is the judge, its prompt (``p0``, ``p1``, ``p2``) the template, its debate the item.
 
-- Runs may count from 0; here they count from 1.
+- Runs may count from 0, as JudgeBench's do; here they count from 1. Where the files count from 1
+  too, a judgment holds its ``run_number`` as its source.
 - ``pair_id`` of a debate is an id that both assignments share, or the id of the other one; either
   way the two are one cluster. A debate without a file, or without a pair, is a separate cluster.
 - ``category`` may be absent. ``timestamp``, in seconds since 1970 or as ISO 8601, is when a result
@@ -18,7 +19,8 @@ a judgment is the judge, its prompt (``p0``, ``p1``, ``p2``) the template, its d
 
 What is written has the debates as the suites hold them that are given, with their speeches; of
 other debates what a judgment knows: category, models, and the pair of a topic's two assignments.
-``timestamp`` is the time of the recording. Read back it is the same judgment, its suite
+``timestamp`` is the time of the recording. Runs have the numbers that they were imported with, and
+count from 0 otherwise. Read back it is the same judgment, its suite
 ``judgebench``, but for tokens, latency and repairs, which the form has no place for. Four keys are
 not JudgeBench's, and only this package writes and reads them: ``flags``; ``unparsed``, why a reply
 states no winner; ``failed``, why there is none (in files with one of these two ``winner`` is null);
@@ -31,14 +33,14 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, told_apart
 from pytest_judgesense.files.first_sight import FirstSight
-from pytest_judgesense.files.foreign_results import Exported, Imported, slug
+from pytest_judgesense.files.foreign_results import Exported, Imported, moment_of, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.limits import beyond, limits
 from pytest_judgesense.files.tables import malformed, read_document
@@ -68,14 +70,17 @@ DESIGN: Final = Design(kind="debate", labels=SIDES, pairs="all", weights=WEIGHTS
 
 _SUITE: Final = "judgebench"
 _FILE: Final = re.compile(r"(?P<debate>.+)_run(?P<run>\d+)\.json")
+_RESULTS: Final = "results"
+_FILES_OF_RUNS: Final = "*/*_run*.json"
 _RUNS: Final = ("runs", "num_runs")
-_RESULTS: Final = "results/*/*_run*.json"
 _COMPLETE: Final = "complete"
+_RUN: Final = "run_number"
+_SOURCE: Final = "source"  # of a judgment: what the file that it was read from says of it
 
 
 def is_of_judgebench(sight: FirstSight) -> bool:
     """Whether a folder holds results of JudgeBench."""
-    return any(sight.path.glob(_RESULTS))
+    return any((sight.path / _RESULTS).glob(_FILES_OF_RUNS))
 
 
 def is_of_debates(sight: FirstSight) -> bool:
@@ -86,6 +91,12 @@ def is_of_debates(sight: FirstSight) -> bool:
 def imported(options: ImportOptions) -> Imported:
     """The judgments of ``judgesense import --format judgebench``."""
     judgments = read_judgebench(options.path, reparse=options.reparse)
+    return Imported(tuple((judgment, DESIGN) for judgment in judgments))
+
+
+def results_at(folders: Sequence[Path]) -> Imported:
+    """The judgments of several folders of results."""
+    judgments = (judgment for folder in folders for judgment in read_judgebench(folder))
     return Imported(tuple((judgment, DESIGN) for judgment in judgments))
 
 
@@ -100,7 +111,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
         LogError: there are no results, a file is malformed, or two files are one run of a
             configuration; it names file and field.
     """
-    files = sorted(folder.glob(_RESULTS))
+    files = sorted((folder / _RESULTS).glob(_FILES_OF_RUNS))
     if not files:
         raise LogError(
             f"there are no JudgeBench results at {folder}",
@@ -115,8 +126,9 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
     first = min(int(match["run"]) for file in files if (match := _FILE.fullmatch(file.name)))
     judgments: dict[str, dict[str, Judgment]] = defaultdict(dict)
     sources: dict[tuple[str, str], Path] = {}
+    offset = int(first == 0)
     for file in files:
-        judgment = _judgment(file, debates, offset=int(first == 0), reparse=reparse)
+        judgment = _judgment(file, debates, offset=offset, reparse=reparse)
         same = sources.setdefault((judgment.judge, judgment.trial.id), file)
         if same is not file:
             raise LogError(
@@ -127,7 +139,7 @@ def read_judgebench(folder: Path, *, reparse: bool = False) -> Iterator[Judgment
             )
         judgments[judgment.judge][judgment.trial.id] = judgment
     there = [judgment for of in judgments.values() for judgment in of.values()]
-    for missing in _missing(folder, there, debates):
+    for missing in _missing(folder, there, debates, offset):
         judgments[missing.judge].setdefault(missing.trial.id, missing)
     for _, of in sorted(judgments.items()):
         yield from map(of.__getitem__, trial_order(of))
@@ -137,10 +149,10 @@ def _judgment(
     file: Path, debates: Mapping[str, Mapping[str, Any]], *, offset: int, reparse: bool
 ) -> Judgment:
     value = read_document(file, dict, "a JSON object")
-    run = _field(value, "run_number", int, file) + offset
+    run = _field(value, _RUN, int, file) + offset
     if not 1 <= run <= MOST:
         expected = f"a whole number from {1 - offset} to {MOST}"
-        raise malformed(f"{file}: run_number", value["run_number"], expected)
+        raise malformed(f"{file}: {_RUN}", value[_RUN], expected)
     debate, prompt, judge = (
         _field(value, name, str, file) for name in ("debate_id", "judge_prompt", "judge_model")
     )
@@ -162,9 +174,15 @@ def _judgment(
         outcome, detail = judgment_of_object(value)
         if detail is not None and "flags" in value:
             detail["flags"] = list(map(str, _field(value, "flags", list, file)))
+    detail = {**(detail or {}), **_numbered(run, offset)} or None
     trial = _trial(debate, prompt, run, debates)
     moment = _moment(value.get("timestamp"), file)
     return Judgment(trial, judge, outcome, reply=reply, detail=detail, recorded_at=moment)
+
+
+def _numbered(run: int, offset: int) -> dict[str, Any]:
+    """What a judgment holds of its number, if the files count from 1."""
+    return {} if offset else {_SOURCE: {_RUN: run}}
 
 
 def _moment(value: Any, file: Path) -> str | None:
@@ -172,15 +190,10 @@ def _moment(value: Any, file: Path) -> str | None:
     if value is None:
         return None
     try:
-        if isinstance(value, str):
-            moment = datetime.fromisoformat(value)
-            moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-        else:
-            moment = datetime.fromtimestamp(float(value), UTC)
-    except (ValueError, TypeError, OverflowError, OSError):
+        return moment_of(value)
+    except ValueError:
         expected = "seconds since 1970, or a time in ISO 8601"
         raise malformed(f"{file}: timestamp", value, expected) from None
-    return moment.isoformat().replace("+00:00", "Z")
 
 
 def _seconds(moment: str) -> int | float:
@@ -205,7 +218,10 @@ def _trial(debate: str, prompt: str, run: int, debates: Mapping[str, Mapping[str
 
 
 def _missing(
-    folder: Path, judgments: Collection[Judgment], debates: Mapping[str, Mapping[str, Any]]
+    folder: Path,
+    judgments: Collection[Judgment],
+    debates: Mapping[str, Mapping[str, Any]],
+    offset: int,
 ) -> Iterator[Judgment]:
     """Every run that was planned, as one without a result."""
     file = folder / LISTED
@@ -224,7 +240,8 @@ def _missing(
     if (number := len(configurations) * len(planned) * runs) > limits().trials:
         raise beyond(LogError, f"{config}: too many runs are planned", "trials", f"{number} trials")
     for (judge, prompt), debate, run in product(configurations, planned, range(1, runs + 1)):
-        yield Judgment(_trial(debate, prompt, run, debates), judge, Failed("no result file"))
+        trial, outcome = _trial(debate, prompt, run, debates), Failed("no result file")
+        yield Judgment(trial, judge, outcome, detail=_numbered(run, offset) or None)
 
 
 def _field(value: Mapping[str, Any], name: str, kind: type, file: Path) -> Any:
@@ -258,7 +275,7 @@ def exported(cells: Sequence[Cell], suites: Sequence[Suite] = ()) -> Exported:
     for judgment in judgments:
         trial = judgment.trial
         folder = _file_name(f"{judgment.judge}_{trial.template}")
-        path = f"results/{folder}/{_file_name(trial.item)}_run{trial.replicate}.json"
+        path = f"results/{folder}/{_file_name(trial.item)}_run{_run_number(judgment)}.json"
         if path in files:
             raise LogError(
                 f"{path} cannot hold two judgments",
@@ -282,6 +299,12 @@ def exported(cells: Sequence[Cell], suites: Sequence[Suite] = ()) -> Exported:
     )
     notice += "not hold: --suite FILE names the suite that does"
     return Exported(files, (notice,) if bare else ())
+
+
+def _run_number(judgment: Judgment) -> int:
+    """The number of a run as it was imported; else it counts from 0, as JudgeBench does."""
+    source = (judgment.detail or {}).get(_SOURCE) or {}
+    return int(source.get(_RUN, judgment.trial.replicate - 1))
 
 
 def _config(judgments: Sequence[Judgment]) -> dict[str, Any]:
@@ -314,7 +337,7 @@ def _result(judgment: Judgment) -> dict[str, Any]:
         "debate_id": trial.item,
         "judge_model": judgment.judge,
         "judge_prompt": trial.template,
-        "run_number": trial.replicate,
+        _RUN: _run_number(judgment),
         "winner": judgment.verdict,
         **{key: detail.get(key) for key in ("scores", "confidence", "short_reason")},
         "judgment": judgment.reply,

@@ -9,6 +9,16 @@ from pytest_judgesense.measures.definition import Brief, Evidence, Measure
 
 # Weights of flips, score variance, confidence variance and side bias in the instability.
 WEIGHTS: Final = (3.0, 1.0, 0.5, 2.0)
+# The side bias of a judge that names one side throughout, and the word for it: though sides are
+# exchanged it gives one answer to everything, which is no stability.
+_ONE_SIDE: Final = 0.5
+DEGENERATE: Final = "degenerate"
+
+
+def is_degenerate(side_bias: float) -> bool:
+    """Whether a configuration with this side bias names one side in every judgment."""
+    return side_bias >= _ONE_SIDE
+
 
 # Evidence is of all judgments: prompts are templates, and the category is one of the scores.
 INSTABILITY: Final = Measure(

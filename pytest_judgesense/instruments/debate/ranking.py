@@ -30,6 +30,9 @@ instability. So one that is no worse in all three, and better in one, is never p
 disagreement takes no part where it is unknown of one of them, as of judges with one prompt. Of
 configurations with the same lowest instability it is the one by ranks that is recommended.
 
+A configuration that names one side throughout (side bias 0.5) is marked ``degenerate`` wherever it
+is shown, recommended or not: one answer to everything is no stability.
+
 A configuration without a usable debate is left out, with the reason.
 
 Between two prompts of one judge::
@@ -65,15 +68,18 @@ from pytest_judgesense.instruments.debate.estimators import (
     winner_of,
 )
 from pytest_judgesense.instruments.debate.measures import (
+    DEGENERATE,
     INSTABILITY,
     PROMPT_DISAGREEMENT,
     RANK,
     SCORE_DELTA,
     SCORE_VARIANCE,
     WEIGHTS,
+    is_degenerate,
 )
 from pytest_judgesense.instruments.debate.replies import holds_debates
 from pytest_judgesense.measures.cell import Cell, rate, unavailable
+from pytest_judgesense.measures.shared import SIDE_BIAS
 from pytest_judgesense.stats.ranks import Standings, standings
 from pytest_judgesense.stats.redraw import drawn_counts
 from pytest_judgesense.trial import Judgment, grouped
@@ -115,6 +121,11 @@ class Ranked(NamedTuple):
     def band(self, measure: str) -> str:
         """``low``, ``medium`` or ``high``: of repeat flips or of side bias."""
         return band_of(self.parts[measure], BANDS[measure])
+
+    @property
+    def is_degenerate(self) -> bool:
+        """Whether it names one side in every judgment."""
+        return is_degenerate(self.parts[SIDE_BIAS.name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +194,7 @@ class Ranking:
         ranks = " to ".join(map(str, dict.fromkeys(best.left_out)))
         lowest = ", the lowest instability" * (len(self.rows) > 1)
         text = (
-            f"recommended: {best.name}{lowest}: {_three(best)}; first in "
+            f"recommended: {best.name}{_mark(best)}{lowest}: {_three(best)}; first in "
             f"{best.shares[0]:.1%} of {RESAMPLES:,} resamples of topics, rank {ranks} when a "
             f"debate is left out, first under {again} of {len(self.reliance)} other weightings; "
             f"repeat flips {best.band('repeat_flip_rate')}, side bias {best.band('side_bias')}"
@@ -191,12 +202,18 @@ class Ranking:
         name, *rest = self.candidates
         if rest:
             by_ranks = next(row for row in self.rows if row.name == name)
-            by_sum = "the same one" if by_ranks is best else f"{name} ({_three(by_ranks)})"
+            other = f"{name}{_mark(by_ranks)} ({_three(by_ranks)})"
+            by_sum = "the same one" if by_ranks is best else other
             text += f"; by the sum of ranks in these three, among {len(rest) + 1} that may be "
             text += f"the most stable: {by_sum}"
         if len(self.rows) > 1:
             text += f"; {self.standings.verdict('most stable')}"
         return text
+
+
+def _mark(row: Ranked) -> str:
+    """What stands behind its name in a sentence, if there is something."""
+    return f" ({DEGENERATE}: it names one side in every judgment)" if row.is_degenerate else ""
 
 
 def _three(row: Ranked) -> str:

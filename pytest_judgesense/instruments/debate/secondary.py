@@ -38,7 +38,12 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from pytest_judgesense.instruments.debate.estimators import COMPONENTS, Tally, components, rows_of
-from pytest_judgesense.instruments.debate.measures import INSTABILITY, RANK, SCORE_VARIANCE
+from pytest_judgesense.instruments.debate.measures import (
+    DEGENERATE,
+    INSTABILITY,
+    RANK,
+    SCORE_VARIANCE,
+)
 from pytest_judgesense.instruments.debate.ranking import (
     BANDS,
     RESAMPLES,
@@ -121,6 +126,7 @@ def _recommended(ranking: Ranking) -> _Rows:
     return [
         {
             "configuration": row.name,
+            DEGENERATE: row.is_degenerate,
             "recommended": row.name == ranking.recommended,
             "recommended_by_ranks": row.name == next(iter(candidates)),
             "may_be_first": row.name in candidates,
@@ -153,6 +159,7 @@ def _ranked(ranking: Ranking) -> _Rows:
             "rank": row.rank,
             "ranks": list(row.ranks),
             "configuration": row.name,
+            DEGENERATE: row.is_degenerate,
             "instability": row.instability,
             **row.parts,
             "repeat_flip_band": row.band("repeat_flip_rate"),

@@ -15,6 +15,7 @@ from pytest_judgesense.datasheets.sections import (
     tables_named,
 )
 from pytest_judgesense.errors import printable
+from pytest_judgesense.instruments.debate.measures import is_degenerate
 from pytest_judgesense.instruments.leaderboard import brief_ranks, pair_words, ranks_text
 from pytest_judgesense.text.layout import columns, headed, indented
 
@@ -50,7 +51,7 @@ def ranking(
 def _texts(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         ranks_text(row["ranks"]),
-        str(row["configuration"]),
+        _marked(row),
         f"{row['instability']:.3f}",
         f"{row['repeat_flip_rate']:.1%} {row['repeat_flip_band']}",
         f"{row['side_bias']:.1%} {row['side_bias_band']}",
@@ -58,6 +59,12 @@ def _texts(row: Mapping[str, Any]) -> tuple[str, ...]:
         f"{row['confidence_variance']:.4f}",
         f"{row['rank_shares'][0]:.1%}",
     )
+
+
+def _marked(row: Mapping[str, Any]) -> str:
+    """The name of a configuration, marked where it names one side in every judgment."""
+    name = str(row["configuration"])
+    return f"{name} {fig.MARK}" if is_degenerate(float(row["side_bias"])) else name
 
 
 def _notes(tables: Mapping[str, TableRows]) -> Iterator[str]:
@@ -122,13 +129,19 @@ def _columns(rank: str, name: str, *values: str) -> Iterator[str]:
 def brief(suite: str, tables: Mapping[str, TableRows]) -> Iterator[str]:
     """The configurations by their ranks, in one line, and which one is recommended."""
     rows = tables["ranking"]
-    ranked = brief_ranks((row["ranks"], row["configuration"]) for row in rows)
+    ranked = brief_ranks((row["ranks"], _marked(row)) for row in rows)
     yield f"{suite}, instability: {ranked}"
 
 
 def ranking_figures(sheet: Datasheet) -> Iterator[fig.Found]:
     """In which share of resamples each configuration takes which rank."""
     tables = [(suite, rows) for _, suite, rows in tables_named(sheet, "ranking") if rows]
+    recommended = {
+        suite: str(row["configuration"])
+        for _, suite, rows in tables_named(sheet, "ranking_recommendation")
+        for row in rows
+        if row["recommended"]
+    }
     if not tables:
         head = fig.Head("ranking", "8", "Debate ranking")
         yield fig.Absent(
@@ -138,14 +151,13 @@ def ranking_figures(sheet: Datasheet) -> Iterator[fig.Found]:
         head = fig.Head(
             f"ranking-{index + 1}" if index else "ranking", "8", f"Debate ranking: {suite}"
         )
-        yield _ranks(head, rows)
+        yield _ranks(head, rows, recommended.get(suite))
 
 
-def _ranks(head: fig.Head, rows: TableRows) -> fig.Figure:
-    # One side wins all debates, though the sides are exchanged: one answer to everything, which is
-    # no stability. It is called the most stable only where all configurations are so.
-    flat = [float(row["side_bias"]) >= 0.5 for row in rows]
-    best = flat.index(False) if False in flat else 0
+def _ranks(head: fig.Head, rows: TableRows, recommended: str | None = None) -> fig.Figure:
+    """The figure of a ranking; it names the recommended configuration, the first one by default."""
+    names = [str(row["configuration"]) for row in rows]
+    best = names.index(recommended) if recommended in names else 0
     shares = [tuple(map(float, row["rank_shares"])) for row in rows]
     ranks = [str(place + 1) for place in range(len(rows))]
     few = len(rows) <= _MOST_RANKS  # more numbers than these would overlap
@@ -154,33 +166,26 @@ def _ranks(head: fig.Head, rows: TableRows) -> fig.Figure:
         for line, of_ranks in enumerate(shares)
         for place, share in enumerate(of_ranks)
     }
-    of_all = [
-        (
-            printable(row["configuration"]) + f" {fig.MARK}" * alike,
-            row["rank"],
-            float(row["instability"]),
-        )
-        for row, alike in zip(rows, flat, strict=True)
-    ]
+    of_all = [(printable(_marked(row)), row["rank"], float(row["instability"])) for row in rows]
     lines = [f"{name}  {fig.shown(instability)}" for name, _, instability in of_all]
 
     def draw(axes: Any) -> None:
         fig.heat(axes, ranks, lines, instability_of)
         fig.labels(axes, "rank", "configuration")
 
-    # Behind none but those that give one answer to everything.
-    is_told = rows[best]["ranks"][1] <= best + 1
-    standing = (
-        "is the most stable configuration"
-        if is_told
-        else "has the lowest instability, not told apart from every other one"
-    )
+    if is_degenerate(float(rows[best]["side_bias"])):
+        standing = "has the lowest instability and names one side throughout"
+    elif rows[best]["ranks"][1] == 1:
+        standing = "is the most stable configuration"
+    else:
+        standing = "has the lowest instability, not told apart from every other one"
     first = fig.percent(shares[best][0])
     return fig.Figure(
         head,
         f"{of_all[best][0]} {standing}: first in {first} of resamples",
         "Each line is a configuration, the most stable on top: in which share of resamples of "
-        "topics it takes which rank. Instability is the number behind its name.",
+        "topics it takes which rank. Instability is the number behind its name. The title names "
+        "the recommended one.",
         (fig.Panel(draw, fig.height_of_rows(len(rows), names=ranks)),),
         ("configuration", "rank", "instability", *(f"share of rank {rank}" for rank in ranks)),
         tuple((*of, *share) for of, share in zip(of_all, shares, strict=True)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pytest_judgesense.instruments.paraphrase.decision_log import exported_decisions
 from pytest_judgesense.instruments.paraphrase.foreign_table import imported_table
 from pytest_judgesense.instruments.paraphrase.judgesense import imported_pairs, is_of_judgesense
 from pytest_judgesense.instruments.paraphrase.results import (
@@ -28,7 +29,13 @@ from pytest_judgesense.registry import Importer
 
 IMPORTERS: Final = (
     Importer("llmbar", imported_llmbar, recognises=is_of_llmbar),
-    Importer("judgesense", imported_pairs, recognises=is_of_judgesense),
+    Importer(
+        "judgesense",
+        imported_pairs,
+        exported_decisions,
+        written_as="jss",
+        recognises=is_of_judgesense,
+    ),
     Importer("games", imported_games, recognises=is_of_games),
     Importer("table", imported_table, plain=True),
     Importer("inspect", imported_inspect, recognises=is_of_inspect),

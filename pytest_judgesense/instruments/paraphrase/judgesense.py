@@ -14,8 +14,9 @@ Labels: ``accurate``, ``inaccurate`` are YES and NO; ``score_1`` to ``score_5`` 
 
 A row of a decision log is a prompt pair in one run. A row with an error has no reply: it is in no
 rate, and neither is a decision that is not a label (``UNCLEAR``); both are counted. ``ab_swapped``
-is the presentation order. A log does not hold its prompts: with the file of the pairs its decisions
-have templates, polarity, clusters and gold labels.
+is the presentation order, ``timestamp`` when both replies were there. A log does not hold its
+prompts: with the file of the pairs its decisions have templates, polarity, clusters and gold
+labels. The key ``judgesense`` is not the benchmark's: an export has what it knows besides there.
 
 A row of a validation file is a verdict on whether both prompts of a pair ask the same:
 ``validation_decision`` of a model, ``manual_label`` of a ``reviewer``. A reviewer's verdict on two
@@ -27,17 +28,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from types import NoneType
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
+from pytest_judgesense.errors import (
+    LogError,
+    UsageError,
+    listed,
+    unknown_name,
+)
 from pytest_judgesense.files.first_sight import FirstSight
-from pytest_judgesense.files.foreign_results import Imported, left_out, once, slug
+from pytest_judgesense.files.foreign_results import Imported, left_out, moment_of, once, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.own_fields import KEY, LINE, design_of, own_of, with_own_fields
 from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.results import all_rows, placed
@@ -96,6 +104,7 @@ _WORDS: Final[Mapping[str, tuple[DecisionSpace, str]]] = {
     **{w: (_SCORES, n) for n in _SCORES.labels for w in (n, f"score_{n}")},
     **{w.lower(): (_SLOTS, w) for w in _SLOTS.labels},
 }
+SPACES: Final = (_YES_NO, _SCORES, _SLOTS)
 _TASKS: Final = {
     "factuality": _YES_NO, "coherence": _SCORES, "relevance": _SLOTS, "preference": _SLOTS,
 }  # fmt: skip
@@ -549,7 +558,7 @@ def _equivalence(
     yield "]\n\n"
 
 
-class _Pair(NamedTuple):
+class StatedPair(NamedTuple):
     """What a decision log does not say of a pair; ``label`` as `_Task.label` gives it."""
 
     cluster: str
@@ -561,16 +570,16 @@ class _Pair(NamedTuple):
 class _Pairs(NamedTuple):
     """What the file of the pairs says, by the id of a pair and by task; without those left out."""
 
-    by_id: Mapping[str, _Pair]
+    by_id: Mapping[str, StatedPair]
     compared: Mapping[str, tuple[tuple[str, str], ...]]
     inverted: Mapping[str, tuple[str, ...]]
     gone: frozenset[str]
     notices: Mapping[str, tuple[str, ...]]
 
 
-def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
-    """The pairs of a pair file: pairs that judge the same response share a cluster."""
-    rows = list(read_rows(path))
+def pairs_of(paths: Sequence[Path], leave_out: Sequence[str] = ()) -> _Pairs:
+    """The pairs of pair files: pairs that judge the same response share a cluster."""
+    rows = list(read_rows(*paths))
     complete(rows, PAIR_FIELDS)
     spaces = spaces_of(rows, ("ground_truth_label",))
     by_id, compared, inverted = {}, {}, {}
@@ -585,7 +594,7 @@ def pairs_of(path: Path, leave_out: Sequence[str] = ()) -> _Pairs:
         for place in task.positions:
             id_ = of_task[place].text("pair_id")
             gone.discard(id_)
-            by_id[id_] = _Pair(
+            by_id[id_] = StatedPair(
                 task.clusters[place],
                 task.templates(place),
                 tuple(task.inverted(place)),
@@ -599,19 +608,30 @@ def is_of_judgesense(sight: FirstSight) -> bool:
     return any(sight.columns.issuperset(own) for own in _OWN_FIELDS)
 
 
+def holds_decisions(columns: Collection[str]) -> bool:
+    """Whether these are columns of a decision log."""
+    return bool({*columns} & ({*LOG_FIELDS} - {*PAIR_FIELDS}))
+
+
+def holds_pairs(columns: Collection[str]) -> bool:
+    """Whether these are columns of a pair file, and not of a decision log."""
+    return not holds_decisions(columns) and bool({*columns} & ({*PAIR_FIELDS} - {*LOG_FIELDS}))
+
+
 def imported_pairs(options: ImportOptions) -> Imported | PairFile:
     """The judgments of ``judgesense import --format judgesense``: decisions, or a pair file."""
     rows = all_rows(options.path)
     fields = set(rows[0].value) if rows else set[str]()
-    if fields & (set(LOG_FIELDS) - set(PAIR_FIELDS)):
+    if holds_decisions(fields):
         if options.pairs is None and options.leave_out:
             raise UsageError(
                 "--leave-out needs the file of the pairs, for a log does not name its templates",
                 found=f"--leave-out {options.leave_out[0]}",
                 expected="--pairs FILE beside it",
             )
-        return read_decisions(rows, options.pairs, options.leave_out)
-    if fields & (set(PAIR_FIELDS) - set(LOG_FIELDS)):
+        pairs = () if options.pairs is None else (options.pairs,)
+        return read_decisions(rows, pairs, options.leave_out)
+    if holds_pairs(fields):
         return read_pairs(rows, options.path, options.leave_out, options.validation)
     raise LogError(
         f"{options.path} is not a file of JudgeSense",
@@ -629,14 +649,18 @@ def _typed(row: Row, name: str, kind: type, expected: str) -> Any:
 
 
 def read_decisions(
-    rows: Sequence[Row], pairs: Path | None = None, leave_out: Sequence[str] = ()
+    rows: Sequence[Row],
+    pairs: Sequence[Path] = (),
+    leave_out: Sequence[str] = (),
+    named: str = "--pairs FILE",
 ) -> Imported:
     """The judgments of a JudgeSense decision log.
 
     Args:
         rows: the rows of one or more logs.
-        pairs: the pair file, which says what the log does not: see `_Pair`.
+        pairs: the pair files, which say what the log does not: see `StatedPair`.
         leave_out: templates whose pairs are left out.
+        named: how a user names the file of the pairs.
 
     Raises:
         LogError: a field is missing or malformed, or a judge has answered a pair twice in a run.
@@ -644,9 +668,11 @@ def read_decisions(
     """
     complete(rows, LOG_FIELDS)
     spaces = spaces_of(rows, ("normalized_a", "normalized_b"))
-    stated = None if pairs is None else pairs_of(pairs, leave_out)
+    stated = pairs_of(pairs, leave_out) if pairs else None
     places: dict[tuple[str, str], str] = {}
-    judgments = []
+    designs = _own_designs(rows)
+    judgments: dict[tuple[str, str, str], tuple[Judgment, Design]] = {}
+    lines: dict[tuple[str, str, str], int] = {}
     contradicted = []
     for row in rows:
         task, id_ = row.text("task_type"), row.text("pair_id")
@@ -654,46 +680,117 @@ def read_decisions(
             continue
         if stated is not None and id_ not in stated.by_id:
             raise row.wrong("pair_id", "a pair of the file that --pairs names")
-        pair = _Pair(id_) if stated is None else stated.by_id[id_]
+        pair = StatedPair(id_) if stated is None else stated.by_id[id_]
         compared = (("a", "b"),) if stated is None else stated.compared[task]
         space = spaces[task]
         design = Design("paraphrase", space.labels, space.ordinal, space.pairwise, compared)
-        two = [_decision(row, side, space, pair) for side in "ab"]
-        once(places, (two[0].judge, two[0].trial.id), row)
-        judgments += [(judgment, design) for judgment in two]
+        design = designs.get(task, design)
+        two = [decision_of(row, side, space, pair) for side in "ab"]
+        own = own_of(row)
+        if not own:
+            once(places, (two[0].judge, two[0].trial.id), row)
+        for side, read in zip("ab", two, strict=True):
+            judgment = with_own_fields(read, own.get(side) or {}, row)
+            key = judgment.judge, judgment.trial.suite, judgment.trial.id
+            if judgments.setdefault(key, (judgment, design))[0] != judgment:
+                raise row.wrong(KEY, f"one judgment of {judgment.trial.id}, in all its pairs")
+            lines.setdefault(key, _line(own, side, len(lines)))
         verdicts = [judgment.verdict for judgment in two]
         flipped = _typed(row, "flipped", bool, "true or false")
         if None not in (*verdicts, flipped) and flipped != (verdicts[0] != verdicts[1]):
             contradicted.append(row.where)
-    notices = list(left_out(rows, (*LOG_FIELDS, SWAPPED)))
+    notices = [*_notices_of_rows(rows, contradicted)]
+    if stated is not None:
+        notices += _notices_of_pairs(stated, spaces)
+    elif not designs:
+        notices += _notices_without_pairs(spaces, named)
+    ordered = sorted(judgments, key=lines.__getitem__)
+    return Imported(tuple(judgments[key] for key in ordered), tuple(notices))
+
+
+def _notices_of_rows(rows: Sequence[Row], contradicted: Sequence[str]) -> Iterator[str]:
+    """What of the rows is kept out; ``contradicted``: those whose flip is not what they say."""
+    yield from left_out(rows, (*LOG_FIELDS, SWAPPED, KEY))
+    if timeless := [row for row in rows if row.value["timestamp"] and _moment(row) is None]:
+        yield f"timestamps of {len(timeless)} rows are no times, and are kept out"
     if contradicted:
-        notices.append(
+        yield (
             f"{len(contradicted)} rows say of their decisions that they flip, or do not, against "
             f"what the decisions are, the first is {contradicted[0]}: the decisions are kept"
         )
-    if stated is not None:
-        notices += [notice for task in spaces for notice in stated.notices[task]]
-        notices += [
-            f"task {task}: labels of {', '.join(turned)} mean the opposite: JSS compares what is "
-            "meant (corrected), and the raw one stands beside it"
-            for task in spaces
-            if (turned := stated.inverted[task])
-        ]
-    else:
-        notices.append(
-            "a log does not say which pairs judge the same response: every pair counts as a "
-            "cluster of its own; --pairs FILE names the file of the pairs, which does"
-        )
-        if unknown := [task for task, space in spaces.items() if not space.pairwise]:
-            notices.append(
-                f"the polarity of the wordings of {', '.join(unknown)} is not known, for a log "
-                "holds no prompts: where YES of one means an error, its decisions count as flips; "
-                "--pairs FILE remaps them"
+
+
+def _notices_of_pairs(stated: _Pairs, tasks: Iterable[str]) -> Iterator[str]:
+    """What the file of the pairs says of the tasks."""
+    tasks = [*tasks]
+    for task in tasks:
+        yield from stated.notices[task]
+    for task in tasks:
+        if turned := stated.inverted[task]:
+            yield (
+                f"task {task}: labels of {', '.join(turned)} mean the opposite: JSS compares what "
+                "is meant (corrected), and the raw one stands beside it"
             )
-    return Imported(tuple(judgments), tuple(notices))
 
 
-def _decision(row: Row, side: str, space: DecisionSpace, pair: _Pair) -> Judgment:
+def _notices_without_pairs(spaces: Mapping[str, DecisionSpace], named: str) -> Iterator[str]:
+    """What is not known without the file of the pairs, which a user names as ``named`` says."""
+    yield (
+        "a log does not say which pairs judge the same response: every pair counts as a "
+        f"cluster of its own; {named} names the file of the pairs, which does"
+    )
+    if unknown := [task for task, space in spaces.items() if not space.pairwise]:
+        yield (
+            f"the polarity of the wordings of {', '.join(unknown)} is not known, for a log "
+            "holds no prompts: where YES of one means an error, its decisions count as flips; "
+            f"{named} remaps them"
+        )
+
+
+def _own_designs(rows: Iterable[Row]) -> dict[str, Design]:
+    """By task the design that an export states in one of its rows."""
+    stated = ((row.text("task_type"), design_of(row)) for row in rows)
+    return {task: design for task, design in stated if design is not None}
+
+
+def _line(own: Mapping[str, Any], side: str, place: int) -> int:
+    """The line that a judgment had in the log that was exported, or its ``place`` here."""
+    line = (own.get(side) or {}).get(LINE)
+    return line if type(line) is int else place
+
+
+def decisions_at(paths: Sequence[Path]) -> Imported:
+    """The judgments of decision logs, of which pair files among the paths say what they do not.
+
+    Raises:
+        LogError: a file is malformed, or there are pairs alone.
+    """
+    rows, pairs = [], []
+    for path in paths:
+        of_file = all_rows(path)
+        if holds_pairs(of_file[0].value):
+            pairs.append(path)
+        else:
+            rows += of_file
+    if not rows:
+        raise LogError(
+            f"{listed(map(str, pairs))} holds pairs, and no judgment",
+            expected="a decision log beside it",
+            remedy="judgesense import makes a suite of pairs",
+        )
+    return read_decisions(rows, pairs, named="one more --log FILE")
+
+
+def may_be_of_judgesense(sight: FirstSight) -> bool:
+    """Whether a file, or the first of a folder, holds decisions or pairs.
+
+    Whatever else of their columns is missing: where nothing else is expected, that is said.
+    """
+    return any({f"{name}_a", f"{name}_b"} <= sight.columns for name in ("normalized", "prompt"))
+
+
+def decision_of(row: Row, side: str, space: DecisionSpace, pair: StatedPair) -> Judgment:
+    """The judgment of one side of a row, ``a`` or ``b``; a `LogError` if a field is malformed."""
     suite, id_ = slug(f"judgesense-{row.text('task_type')}"), row.text("pair_id")
     run = row.number_in("run")
     order: Order = "ba" if row.value.get(SWAPPED) else "ab"
@@ -707,13 +804,21 @@ def _decision(row: Row, side: str, space: DecisionSpace, pair: _Pair) -> Judgmen
     outcome = _outcome(row, side, space)
     raw = _typed(row, f"prompt_{side}_raw", str, "the text of the reply")
     reply = None if isinstance(outcome, Failed) else raw
-    judgment = Judgment(trial, row.text("model"), outcome, reply=reply)
+    moment = _moment(row)
+    judgment = Judgment(trial, row.text("model"), outcome, reply=reply, recorded_at=moment)
     if space.pairwise:
         return placed(judgment)
     if condition and isinstance(outcome, Verdict):
         labels = space.labels
         return replace(judgment, chosen=labels[-1 - labels.index(outcome.value)])
     return judgment
+
+
+def _moment(row: Row) -> str | None:
+    """When the replies of a row were there; ``None`` if it does not say it as a time."""
+    with suppress(ValueError):
+        return moment_of(row.value["timestamp"])
+    return None
 
 
 def _outcome(row: Row, side: str, space: DecisionSpace) -> JudgmentOutcome:

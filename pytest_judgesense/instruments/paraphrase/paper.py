@@ -1,25 +1,39 @@
 """JudgeSense (arXiv 2604.23478) as one design: four tasks, 125 pairs of wordings each, three runs.
 
 Its Table 1 has a row for each judge and task: the Judge Sensitivity Score with the percentile
-bootstrap of the pair agreements, Cohen's kappa, and the flips. Section 4.3 sets the score as the
-labels stand (raw) against that with the labels of inverted wordings remapped (corrected).
+bootstrap of the pair agreements, Cohen's kappa, and the flips. As section 4.2 says, pairs with an
+inverted wording are left out of it; the score over all pairs, with the labels of these wordings
+remapped, stands beside it. Section 4.3 sets the score as the labels stand (raw) against the
+remapped one (corrected).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.datasheets.datasheet import Datasheet, JudgeSheet, SuiteSheet, wall_clock_s
 from pytest_judgesense.datasheets.figures import ends_of
-from pytest_judgesense.datasheets.published_design import Arm, Paper, Table, Value
-from pytest_judgesense.datasheets.sections import tables_named
+from pytest_judgesense.datasheets.published_design import Arm, LogForm, Paper, Table, Value
+from pytest_judgesense.datasheets.sent_settings import settings_table
 from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.instruments.paraphrase.estimators import estimates as stability
+from pytest_judgesense.instruments.paraphrase.judgesense import decisions_at, may_be_of_judgesense
+from pytest_judgesense.instruments.paraphrase.measures import JSS, KAPPA
+from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
+from pytest_judgesense.instruments.paraphrase.tables import tier_of
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.measures.shared import UNPARSED_RATE
+from pytest_judgesense.suites.suite import template_pairs
 
 _TASKS: Final = ("factuality", "coherence", "relevance", "preference")
 _ITEMS, _WORDINGS, _RUNS = 25, 5, 3
 _CALLS: Final = _ITEMS * _WORDINGS * _RUNS
+_FIT_FOR: Final = (
+    "Tiers: high is fit for pipelines whose prompts vary; moderate only with one fixed prompt; low "
+    "is a noise source wherever the wording varies."
+)
 
 
 def _task(suite: str) -> str:
@@ -27,105 +41,158 @@ def _task(suite: str) -> str:
     return suite.partition("@")[0].removeprefix("judgesense-")
 
 
+class _WithoutInverted(NamedTuple):
+    """What a judge says of a task under the wordings whose labels mean what they say.
+
+    Attributes:
+        inverted: the wordings that are left out.
+        estimates: over the pairs without one of these.
+    """
+
+    inverted: tuple[str, ...]
+    estimates: Sequence[Estimate]
+
+
+# By the names of judge and suite; of suites with an inverted wording alone.
+_LeftOut: TypeAlias = Mapping[tuple[str, str], _WithoutInverted]
+
+
 def tables(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
-    """Table 1, its scores by task, and section 4.3: judges by name, tasks as the paper has them."""
-    yield _table_1(sheet)
-    yield _by_task(sheet)
-    yield from _polarity(sheet, cells)
+    """Table 1, its scores by task, section 4.3, and the settings.
+
+    Judges stand by name, tasks as the paper has them.
+    """
+    left_out = {
+        (cell.judge, cell.suite): _without(cell, inverted)
+        for cell in cells
+        if (inverted := _inverted(cell))
+    }
+    yield _table_1(sheet, left_out)
+    yield _by_task(sheet, left_out)
+    yield from _polarity(sheet, left_out)
+    yield settings_table(sheet, cells, "task", _task, _in_order)
 
 
-def _table_1(sheet: Datasheet) -> Table:
-    tiers = {(judge, suite): rows[0] for judge, suite, rows in tables_named(sheet, "tier")}
+def _inverted(cell: Cell) -> tuple[str, ...]:
+    """The wordings whose labels mean the opposite."""
+    return tuple(
+        sorted(
+            {
+                judgment.trial.template
+                for judgment in cell.judgments
+                if "polarity" in judgment.trial.condition
+            }
+        )
+    )
+
+
+def _without(cell: Cell, inverted: tuple[str, ...]) -> _WithoutInverted:
+    """The estimates over the pairs of the cell that hold none of the inverted wordings."""
+    pairs = template_pairs(cell.templates, cell.design.pairs)
+    kept = tuple(pair for pair in pairs if not {*pair} & {*inverted})
+    part = cell.of(j for j in cell.judgments if j.trial.template not in inverted)
+    design = replace(cell.design, pairs=kept)
+    return _WithoutInverted(inverted, stability(replace(part, design=design), by_pair=False))
+
+
+def _estimates(judge: JudgeSheet, part: SuiteSheet, left_out: _LeftOut) -> Sequence[Estimate]:
+    """Those that Table 1 shows: without inverted wordings, if there are any."""
+    without = left_out.get((judge.name, part.suite))
+    return part.estimates if without is None else without.estimates
+
+
+def _table_1(sheet: Datasheet, left_out: _LeftOut) -> Table:
     rows: list[tuple[Value, ...]] = []
     for judge in sheet.judges:
         for part in _in_order(judge):
-            jss = find_estimate(part.estimates, "jss")
+            estimates = _estimates(judge, part, left_out)
+            jss = find_estimate(estimates, "jss")
             if jss is None:
                 continue
-            tier = tiers.get((judge.name, part.suite), {})
+            remapped = find_estimate(part.estimates, "jss", {"polarity": "remapped"})
             rows.append(
                 (
                     judge.name,
                     _task(part.suite),
                     jss.value,
                     ends_of(jss.interval),
-                    _value(part.estimates, "kappa"),
+                    _value(estimates, "kappa"),
                     None if jss.count is None else round(jss.n - jss.count),
                     jss.n,
                     _value(part.estimates, "unparsed_rate"),
-                    "degenerate" if tier.get("degenerate") else tier.get("paper_tier"),
+                    _tier(jss, _value(estimates, "kappa")),
                     wall_clock_s([part.recorded]),
+                    None if remapped is None else remapped.value,
                 )
             )
+    inverted = sorted({name for of in left_out.values() for name in of.inverted})
+    names = f" ({', '.join(inverted)})" if inverted else ""
     return Table(
         "table-1",
         "Judge Sensitivity Score (JSS) by judge and task: the share of pairs of wordings under "
         "which the decision is the same, with the 95% interval of the paper, Cohen's kappa, the "
         "flips of n pairs, the rate of replies without a decision, the tier, and the wall-clock "
-        "time of the recording in seconds. Inverted wordings are corrected for their polarity.",
+        f"time of the recording in seconds. Pairs with an inverted wording{names} are left out; "
+        "JSS remapped is the score over all pairs with the labels of inverted wordings remapped.",
         (
             *("judge", "task", "JSS", "95% interval", "kappa", "flips", "n", "unparsed", "tier"),
-            "seconds",
+            *("seconds", "JSS remapped"),
         ),
         tuple(rows),
+        notes=(_FIT_FOR,),
         keys=2,
     )
 
 
-def _by_task(sheet: Datasheet) -> Table:
+def _tier(jss: Estimate, kappa: float | None) -> str | None:
+    """The tier of the paper; ``degenerate`` where one label was given throughout."""
+    if "degenerate" in jss.flags:
+        return "degenerate"
+    return None if jss.value is None or kappa is None else tier_of(jss.value, kappa)[0]
+
+
+def _by_task(sheet: Datasheet, left_out: _LeftOut) -> Table:
     suites = {part.suite for judge in sheet.judges for part in judge.parts}
     columns = sorted({_task(suite) for suite in suites}, key=_place)
     rows = []
     for judge in sheet.judges:
-        jss_by_task = {_task(p.suite): _value(p.estimates, "jss") for p in judge.parts}
+        jss_by_task = {
+            _task(part.suite): _value(_estimates(judge, part, left_out), "jss")
+            for part in judge.parts
+        }
         rows.append((judge.name, *(jss_by_task.get(task) for task in columns)))
     return Table(
         "jss-by-task",
-        "Judge Sensitivity Score of each judge by task, as the heat map of the paper shows it.",
+        "Judge Sensitivity Score of each judge by task, as the heat map of the paper shows it: "
+        "the scores of table-1.",
         ("judge", *columns),
         tuple(rows),
     )
 
 
-def _polarity(sheet: Datasheet, cells: Sequence[Cell]) -> Iterator[Table]:
-    inverted: dict[str, set[str]] = {}
-    for cell in cells:
-        turned = {
-            judgment.trial.template
-            for judgment in cell.judgments
-            if "polarity" in judgment.trial.condition
-        }
-        inverted.setdefault(cell.suite, set()).update(turned)
+def _polarity(sheet: Datasheet, left_out: _LeftOut) -> Iterator[Table]:
     rows: list[tuple[Value, ...]] = []
     for judge in sheet.judges:
         for part in _in_order(judge):
             raw = find_estimate(part.estimates, "jss", {"polarity": "raw"})
             corrected = find_estimate(part.estimates, "jss", {"polarity": "remapped"})
-            if raw is None or corrected is None:
+            without = find_estimate(_estimates(judge, part, left_out), "jss")
+            if raw is None or corrected is None or without is None:
                 continue
-            left = [
-                estimate
-                for estimate in part.estimates
-                if estimate.measure == "jss"
-                and inverted.get(part.suite, set()).isdisjoint(
-                    str(estimate.condition.get("template_pair", "")).split("~")
-                )
-                and "template_pair" in estimate.condition
-            ]
-            n = sum(estimate.n for estimate in left)
-            without = sum(estimate.count or 0 for estimate in left) / n if n else None
             rows.append(
                 (
                     *(judge.name, _task(part.suite), raw.value, ends_of(raw.interval)),
-                    *(corrected.value, ends_of(corrected.interval), corrected.n, without, n),
+                    *(corrected.value, ends_of(corrected.interval), corrected.n),
+                    *(without.value, without.n),
                 )
             )
     if rows:
-        names = ", ".join(sorted(name for of_suite in inverted.values() for name in of_suite))
+        names = ", ".join(sorted({name for of in left_out.values() for name in of.inverted}))
         yield Table(
             "polarity",
             "Judge Sensitivity Score with the labels as they stand (raw), with those of inverted "
-            f"wordings ({names}) remapped (corrected), and without those wordings.",
+            f"wordings ({names}) remapped (corrected; in table-1: JSS remapped), and without those "
+            "wordings (in table-1: JSS).",
             (
                 *("judge", "task", "raw", "raw, 95%", "corrected", "corrected, 95%", "n"),
                 *("without inverted", "n without"),
@@ -156,4 +223,16 @@ PAPER: Final = Paper(
     "JudgeSense: A Benchmark for Prompt Sensitivity in LLM-as-a-Judge Systems. arXiv:2604.23478",
     tuple(Arm(task, f"{task}@paper", _CALLS, _CALLS) for task in _TASKS),
     tables,
+    kinds=(PARAPHRASE.name,),
+    forms=(LogForm("decision logs of JudgeSense", may_be_of_judgesense, decisions_at),),
+    measured_by={
+        **dict.fromkeys(("JSS", "95% interval", "flips", *_TASKS), JSS.name),
+        "kappa": KAPPA.name,
+        "unparsed": UNPARSED_RATE.name,
+    },
+    why_absent={
+        "JSS remapped": "no wording is known to be inverted",
+        "seconds": "nothing says when the replies were there",
+        "tier": "there is none without JSS and kappa",
+    },
 )

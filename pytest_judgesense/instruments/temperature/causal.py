@@ -79,7 +79,8 @@ class Attribution(NamedTuple):
 
     Attributes:
         values: SHAP values, shape (units,).
-        size: the mean of their absolute values, ``error`` its bootstrap standard error.
+        size: the mean of their absolute values, ``error`` its bootstrap standard error, NaN where
+            nothing was resampled.
         direction: Pearson's r of column and SHAP value: which way the outcome moves with it; 0
             where either does not vary, ``None`` of several columns.
     """
@@ -217,6 +218,7 @@ def attributions(
     questions: Codes,
     seed: int,
     factors: Sequence[Sequence[int]] = (),
+    resamples: int = _RESAMPLES,
 ) -> list[Attribution] | str:
     """An `Attribution` for each column, then for each factor; or the reason why there are none.
 
@@ -226,6 +228,7 @@ def attributions(
         questions: the cluster of each unit, codes from 0.
         seed: for the trees and the resamples.
         factors: which columns are one factor.
+        resamples: of the questions, for the standard errors.
     """
     if reason := unusable("lightgbm", "shap"):
         return reason
@@ -248,7 +251,7 @@ def attributions(
     count = int(questions.max()) + 1
     generator = np.random.default_rng(seed)
     resampled = []
-    for _ in range(_RESAMPLES):
+    for _ in range(resamples):
         drawn = np.bincount(generator.integers(count, size=count), minlength=count)
         weights = drawn[questions].astype(np.float64)
         if weights.any():
@@ -256,7 +259,9 @@ def attributions(
             # The same call that shap makes to LightGBM, without parsing the trees each time.
             shares = regrown.predict(kinds.rows, pred_contrib=True, num_threads=1)[:, :-1]
             resampled.append(sizes(shares @ wide, weights))
-    errors = np.stack(resampled).std(axis=0, ddof=1)
+    errors = np.full(width + len(factors), np.nan)
+    if len(resampled) > 1:
+        errors = np.stack(resampled).std(axis=0, ddof=1)
     of_all = zip(values[kinds.which].T, sizes(values, every), errors, strict=True)
     return [
         Attribution(

@@ -357,3 +357,37 @@ def attribution_tables(pool: PooledSeries) -> tuple[Rows, Rows, Rows]:
             for factor, attribution in zip(of_factor, of_factors, strict=True)
         ]
     return table, factors, points
+
+
+def factor_points(pool: PooledSeries) -> tuple[Rows, dict[str, str]]:
+    """Points of the SHAP values by factor, to be drawn; and outcomes without any, with the reason.
+
+    The value of a factor is its level, the number of the temperature or a name.
+    """
+    one_hot = {"temperature": ("temperature", pool.temperature), **_one_hot(pool)}
+    columns = np.column_stack([column for _, column in one_hot.values()])
+    of_factor: dict[str, list[int]] = {}
+    for place, (factor, _) in enumerate(one_hot.values()):
+        of_factor.setdefault(factor, []).append(place)
+    points: Rows = []
+    reasons: dict[str, str] = {}
+    for outcome in outcomes_in(pool):
+        usable = np.flatnonzero(pool.alive & np.isfinite(pool.values[outcome]))
+        attributed: Any = "no question has this outcome"
+        if usable.size:
+            y, questions = pool.values[outcome][usable], pool.question[usable]
+            arguments = columns[usable], y, questions, pool.seed, [*of_factor.values()]
+            attributed = causal.attributions(*arguments, resamples=0)
+        if isinstance(attributed, str):
+            reasons[outcome] = attributed
+            continue
+        drawn = np.random.default_rng(pool.seed).permutation(usable.size)[:_SHOWN]
+        for factor, attribution in zip(of_factor, attributed[len(one_hot) :], strict=True):
+            levels, codes = pool.levels[factor]
+            named = [levels[code] for code in codes[usable][drawn].tolist()]
+            values = attribution.values[drawn].tolist()
+            points += [
+                {"outcome": outcome, "feature": factor, "feature_value": level, "shap": value}
+                for level, value in zip(named, values, strict=True)
+            ]
+    return points, reasons

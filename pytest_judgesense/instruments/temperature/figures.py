@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.datasheets import figures as fig
 from pytest_judgesense.datasheets.datasheet import Datasheet
@@ -17,10 +17,12 @@ from pytest_judgesense.text.shown_change import ShownChange, farthest
 from pytest_judgesense.trial import grouped
 
 _MOST_EFFECTS: Final = 24
+# More lines cannot be told apart, and their legend is taller than the figure.
+MOST_LINES: Final = 12
 _OUTCOMES: Final = ("agreement", "consistency", "error_rate")
 # The columns that distinguish rows of `temperature_table`, besides the temperature.
 _CELL: Final = ("judge_type", "prompt_style", "model", "gold", "dataset")
-_NO_TEMPERATURES: Final = 'It needs a suite of several temperatures (kind = "temperature").'
+NO_TEMPERATURES: Final = 'It needs a suite of several temperatures (kind = "temperature").'
 _NO_EFFECTS: Final = (
     "It needs a suite of several temperatures, and: pip install 'pytest-judgesense[causal]'."
 )
@@ -30,7 +32,8 @@ def _words(*parts: object) -> str:
     return ", ".join(printable(str(part)) for part in parts if part not in (None, "", "all"))
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name as words."""
     return name.replace("_", " ")
 
 
@@ -48,47 +51,113 @@ def _rows_of(sheet: Datasheet, name: str) -> Iterator[tuple[str, str, TableRow]]
     return ((judge, suite, row) for judge, suite, rows in _tables(sheet, name) for row in rows)
 
 
+class _Point(NamedTuple):
+    """What a line has at a temperature, by outcome; ``row`` is that of the table."""
+
+    line: str
+    temperature: float
+    means: Mapping[str, float | None]
+    row: tuple[Any, ...]
+
+
+class _Points(NamedTuple):
+    """The points of all lines, from many lines to few."""
+
+    by_source: list[_Point]
+    by_prompt: list[_Point]
+    by_judge: list[_Point]
+
+    @classmethod
+    def of(cls, sheet: Datasheet) -> _Points:
+        """Those of the means in a datasheet; a log may not say judge types and prompts."""
+        points = cls([], [], [])
+        cells = list(_rows_of(sheet, "temperature_table"))
+        several = len({suite for _, suite, _ in cells}) > 1
+        for judge, suite, row in cells:
+            # A margin over temperatures is left out.
+            if not isinstance(row.get("temperature"), int | float):
+                continue
+            kinds, sources = ([row.get(key) for key in keys] for keys in (_CELL[:2], _CELL[2:]))
+            temperature = float(row["temperature"])
+            means = {name: _number(row, f"{name}_mean") for name in _OUTCOMES}
+            numbers = judge, suite, *kinds, *sources, temperature, *means.values(), row.get("n")
+            line = _words(judge, suite if several else "", *kinds, *sources) or suite
+            point = _Point(line, temperature, means, numbers)
+            is_of_all = {*sources} == {None}
+            if {None, "all"}.isdisjoint(kinds):
+                points.by_source.append(point)
+                points.by_prompt.extend([point] * is_of_all)
+            elif {*kinds} <= {None, "all"}:
+                points.by_judge.extend([point] * is_of_all)
+        return points
+
+    def drawn(self) -> tuple[str, list[_Point]]:
+        """What a line is, and the points of the most lines that a figure has room for."""
+        lines = {
+            "a judge type, a prompt and a source of questions of a judge": self.by_source,
+            "a judge type and a prompt of a judge": self.by_prompt,
+            "a judge, over all judge types and prompts": self.by_judge,
+        }
+        fitting = ((line, of) for line, of in lines.items() if 0 < _lines_in(of) <= MOST_LINES)
+        fewest = next(of for of in (self.by_judge, self.by_prompt, self.by_source) if of)
+        return next(fitting, ("a judge", fewest))
+
+
 def table(sheet: Datasheet) -> Iterator[fig.Found]:
     """Agreement, consistency and errors by temperature."""
     head = fig.Head("temperature", "7a", "Agreement, consistency and errors by temperature")
-    numbers: dict[str, int] = {}
-    curves: dict[str, dict[str, dict[float, float]]] = {name: {} for name in _OUTCOMES}
-    rows: list[tuple[Any, ...]] = []
-    cells = list(_rows_of(sheet, "temperature_table"))
-    several = len({suite for _, suite, _ in cells}) > 1
-    for judge, suite, row in cells:
-        prompt = [row.get(key) for key in _CELL]
-        # A margin over temperatures, over prompts or over types is left out.
-        if not isinstance(row.get("temperature"), int | float) or {None, "all"} & {*prompt[:2]}:
-            continue
-        temperature = float(row["temperature"])
-        who = _words(judge, suite if several else "", *prompt) or suite
-        numbers.setdefault(who, len(numbers))
-        means = {name: _number(row, f"{name}_mean") for name in _OUTCOMES}
-        for name, mean in means.items():
-            if mean is not None:
-                curves[name].setdefault(who, {})[temperature] = mean
-        rows.append((judge, suite, *prompt, temperature, *means.values(), row.get("n")))
-    if not rows:
-        yield fig.Absent(head, _NO_TEMPERATURES)
+    points = _Points.of(sheet)
+    if not any(points):
+        yield fig.Absent(head, NO_TEMPERATURES)
         return
-
-    def draw(axes: Any, name: str) -> None:
-        fig.shares(axes, "y")
-        for who, by in curves[name].items():
-            xs = sorted(by)
-            fig.curve(axes, numbers[who], xs, [by[x] for x in xs], who)
-        fig.labels(axes, "temperature", f"{_plain(name)} (share)")
-
+    line, drawn = points.drawn()
     yield fig.Figure(
         head,
         _of_the_ends(sheet),
         "Agreement with the gold label, consistency of replicates, and replies without a usable "
-        "verdict, by the temperature that was asked for.",
-        tuple(fig.Panel(partial(draw, name=name)) for name in _OUTCOMES if curves[name]),
+        f"verdict, by the temperature that was asked for. A line is {line}; the table has all.",
+        tuple(_panels(drawn)),
         ("judge", "suite", *_CELL, "temperature", *_OUTCOMES, "n"),
-        tuple(rows),
+        tuple(point.row for point in points.by_source or points.by_judge),
     )
+
+
+def _lines_in(points: Iterable[_Point]) -> int:
+    return len({point.line for point in points})
+
+
+def _panels(points: Sequence[_Point]) -> Iterator[fig.Panel]:
+    """A panel an outcome that a point has."""
+    for name in _OUTCOMES:
+        curves: dict[str, dict[float, float]] = {point.line: {} for point in points}
+        for point in points:
+            if (mean := point.means[name]) is not None:
+                curves[point.line][point.temperature] = mean
+        if any(curves.values()):
+            yield curves_panel(curves, f"{plain(name)} (share)")
+
+
+def curves_panel(curves: Mapping[str, Mapping[float, float]], label: str) -> fig.Panel:
+    """A panel with a line for each name, through a share at each temperature.
+
+    The legend has at most `MOST_LINES` entries: of more lines the last ones are grey, under one.
+    """
+    names = [*curves]
+    named = names if len(names) <= MOST_LINES else names[: MOST_LINES - 1]
+    others = names[len(named) :]
+
+    def draw(axes: Any) -> None:
+        fig.shares(axes, "y")
+        for number, name in enumerate(names):
+            xs = sorted(curves[name])
+            ys = [curves[name][x] for x in xs]
+            if name in others:
+                fig.faint_curve(axes, xs, ys, f"{len(others)} others")
+            elif xs:
+                fig.curve(axes, number, xs, ys, name)
+        fig.labels(axes, "temperature", label)
+
+    return fig.Panel(draw)
 
 
 def _of_the_ends(sheet: Datasheet) -> str:
@@ -132,13 +201,13 @@ def correlations(sheet: Datasheet) -> Iterator[fig.Found]:
         if x != y:
             strengths.append((abs(r), x, y, r))
     if not maps:
-        yield fig.Absent(head, _NO_TEMPERATURES)
+        yield fig.Absent(head, NO_TEMPERATURES)
         return
     finding = "No correlation could be measured"
     if strengths:
         _, x, y, r = max(strengths, key=lambda strength: strength[:3])
         finding = f"The largest r measured is that of {x} and {y}: {ShownChange(r, None).numbers()}"
-    axis = [_plain(name) for name in names]
+    axis = [plain(name) for name in names]
 
     def draw(axes: Any, title: str) -> None:
         fig.heat(axes, axis, axis, maps[title])
@@ -147,7 +216,7 @@ def correlations(sheet: Datasheet) -> Iterator[fig.Found]:
     height = fig.height_of_rows(len(axis), names=axis)
     yield fig.Figure(
         head,
-        _plain(finding),
+        plain(finding),
         "Pearson's r, from -1 to 1: over the means of cells, or over single rows.",
         tuple(fig.Panel(partial(draw, title=title), height) for title in maps),
         ("judge", "suite", "level", "model", "x", "y", "r", "n"),
@@ -167,8 +236,8 @@ def effects(sheet: Datasheet) -> Iterator[fig.Found]:
             if len(some) > _MOST_EFFECTS:  # single pairs of temperatures are in the table
                 some = [row for row in some if row["method"] != "pair"]
             if some:
-                title = _words(judge, _plain(outcome))
-                panels.append(_effects_panel(some, title, f"change of {_plain(outcome)}"))
+                title = _words(judge, plain(outcome))
+                panels.append(_effects_panel(some, title, f"change of {plain(outcome)}"))
             overall += [row for row in some if row["group"] == "overall"]
     if not panels:
         yield fig.Absent(head, _NO_EFFECTS)
@@ -183,7 +252,7 @@ def effects(sheet: Datasheet) -> Iterator[fig.Found]:
         )
     yield fig.Figure(
         head,
-        _plain(finding),
+        plain(finding),
         "Effects overall and by judge type, prompt and model, with 95% intervals clustered by "
         "question. An interval that holds 0 shows no effect.",
         tuple(panels),
@@ -214,7 +283,7 @@ def _around_zero(
 def _effects_panel(rows: TableRows, title: str, label: str) -> fig.Panel:
     methods = list(dict.fromkeys(row["method"] for row in rows))
     names = [
-        _words(_plain(row["group"]), row.get("level"), f"{row.get('low')} to {row.get('high')}")
+        _words(plain(row["group"]), row.get("level"), f"{row.get('low')} to {row.get('high')}")
         for row in rows
     ]
 
@@ -236,7 +305,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     head = fig.Head("attributions", "7d", "What predicts the outcome (SHAP)")
     attributed = list(_rows_of(sheet, "temperature_attributions"))
     panels = [
-        _swarms_panel(of, _words(judge, _plain(outcome)))
+        swarms_panel(of, _words(judge, plain(outcome)))
         for judge, _, points in _tables(sheet, "temperature_attribution_points")
         for outcome, of in grouped(points, itemgetter("outcome")).items()
     ]
@@ -250,7 +319,7 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
         finding += fig.shown(float(most["value"]))
     yield fig.Figure(
         head,
-        _plain(finding),
+        plain(finding),
         "Each point is a row of the data; the darker, the higher the value of the feature. The "
         "table holds mean absolute SHAP values.",
         tuple(panels),
@@ -264,8 +333,9 @@ def attributions(sheet: Datasheet) -> Iterator[fig.Found]:
     )
 
 
-def _swarms_panel(rows: TableRows, title: str) -> fig.Panel:
-    names = [_plain(name) for name in dict.fromkeys(row["feature"] for row in rows)]
+def swarms_panel(rows: TableRows, title: str) -> fig.Panel:
+    """A panel with a cloud of points for each feature, from rows of SHAP values."""
+    names = [plain(name) for name in dict.fromkeys(row["feature"] for row in rows)]
     label = "SHAP value (change of the prediction)"
     return _around_zero(names, label, title, 0.42, lambda axes: fig.swarm(axes, swarm_of(rows)))
 

@@ -65,6 +65,7 @@ from pytest_judgesense.instruments.temperature.sweep import (
     VERDICT,
     Flags,
     Floats,
+    PooledSeries,
     Series,
     Sweep,
     Value,
@@ -158,7 +159,11 @@ def _spread(name: str, values: Floats) -> dict[str, float | None]:
     }
 
 
-def _correlations(series: Series) -> Iterator[Row]:
+def correlation_rows(series: PooledSeries) -> Iterator[Row]:
+    """Pearson's r of the temperature and the outcomes, two at a time.
+
+    Over the means of the temperatures, over the series, and over the means of each model.
+    """
     outcomes = {name: series.values[name] for name in outcomes_in(series)}
     columns = {"temperature": series.temperature} | outcomes
     temperatures, level = np.unique(series.temperature, return_inverse=True)
@@ -259,7 +264,7 @@ def _replies(sweep: Sweep) -> Iterator[Row]:
 # Each is made by itself: some take seconds, and a summary shows few of them.
 _TABLES: Final[Mapping[str, Callable[[Sweep, Series, Sequence[Estimate]], Iterable[Row]]]] = {
     "temperature_table": lambda sweep, series, _: _table(sweep, series),
-    "temperature_correlations": lambda _, series, __: _correlations(series),
+    "temperature_correlations": lambda _, series, __: correlation_rows(series),
     "temperature_effects": lambda sweep, *_: _effects(sweep.cell)[0],
     "temperature_moderation": lambda sweep, *_: _effects(sweep.cell)[1],
     "temperature_attributions": lambda sweep, *_: _attributions(sweep.cell)[0],

@@ -253,7 +253,7 @@ def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]
     judgments = []
     for judgment, read_design in read.judgments:
         design = read_design
-        if judgment.trial.suite in swept:
+        if judgment.trial.suite in swept and read_design.kind != kind.name:
             sweep = replace(design, kind=kind.name, others=True, pairs=())
             design = designs.setdefault(read_design, sweep)
         judgments.append((judgment, design))

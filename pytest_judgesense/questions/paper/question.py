@@ -6,19 +6,17 @@ Its tables, the datasheet behind them, and their files. Models may write more it
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.cassettes.opening import Mode
 from pytest_judgesense.datasheets.published_design import (
     ItemWriting,
     Paper,
-    Printed,
-    Table,
     WritingOrder,
     WrittenItems,
     printed,
@@ -26,6 +24,11 @@ from pytest_judgesense.datasheets.published_design import (
 from pytest_judgesense.errors import UsageError, listed, unknown_name
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY
+from pytest_judgesense.questions.paper.answer import PaperAnswer, notices_of, paper_named
+from pytest_judgesense.questions.paper.judgments_that_exist import (
+    LoggedPaperQuestion,
+    refuse_asking,
+)
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.pricing import (
     CallPlan,
@@ -34,98 +37,10 @@ from pytest_judgesense.questions.pricing import (
     call_plan,
     quote_of_calls,
 )
-from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of, files_of
+from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.questions.terms import AskingTerms, measured
-from pytest_judgesense.report.datasheet_file import datasheet_json
-from pytest_judgesense.report.notebook import table_html
-from pytest_judgesense.report.terminal import datasheet_lines, printed_lines
-from pytest_judgesense.report.view import View, view_of
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.layout import indented
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-@dataclass(frozen=True)
-class PaperAnswer(QuestionAnswer):
-    """What a paper prints for the judges that were asked.
-
-    Attributes:
-        sheet: the datasheet of the judges on the suites of the paper.
-        result: the paper, with its tables and figures.
-    """
-
-    sheet: MeasuredDatasheet
-    result: Printed
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The tables of the paper, their numbers unrounded."""
-        return self.result.tables
-
-    @cached_property
-    def view(self) -> View:
-        """The datasheet as renderers show it, the paper in front."""
-        return view_of(self.sheet, self.sheet.registry, self.result)
-
-    def lines(self) -> Iterator[str]:
-        """The tables, and how to cite the paper."""
-        yield from self.table_lines()
-        yield from self.closing_lines()
-
-    def table_lines(self) -> Iterator[str]:
-        """The tables."""
-        return printed_lines(self.result)
-
-    def datasheet_lines(self) -> Iterator[str]:
-        """The datasheet behind them."""
-        yield ""
-        yield from datasheet_lines(self.view)
-
-    def closing_lines(self) -> Iterator[str]:
-        """How to cite the paper."""
-        yield ""
-        yield from indented(f"cite: {self.result.paper.cite}", width=0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The tables by name, each with its rows, and the datasheet as its JSON file has it."""
-        paper = self.result.paper
-        return {
-            "paper": paper.name,
-            "title": paper.title,
-            "cite": paper.cite,
-            "tables": {
-                table.name: {
-                    "caption": table.caption,
-                    "rows": table.records(),
-                    "notes": list(table.notes),
-                }
-                for table in self.tables
-            },
-            "datasheet": json.loads(datasheet_json(self.sheet)),
-        }
-
-    def to_dataframe(self, table: str | None = None) -> pd.DataFrame:
-        """The table of a name, or the first one; an interval is a pair of numbers.
-
-        Raises:
-            UsageError: there is no such table, or pandas is not installed.
-        """
-        by_name = {printed.name: printed for printed in self.tables}
-        name = next(iter(by_name), "") if table is None else table
-        if name not in by_name:
-            raise unknown_name("table", name, by_name)
-        wanted = by_name[name]
-        return dataframe_of(wanted.records())
-
-    def files(self, path: Path) -> Iterator[tuple[Path, Callable[[], str]]]:
-        """The files of an output, each with what makes its text; their form is its suffix."""
-        return files_of(path, self.result, self.view, self.sheet)
-
-    def _repr_html_(self) -> str:
-        """The tables, as a notebook shows them."""
-        return "".join(map(table_html, self.tables))
 
 
 @dataclass(frozen=True)
@@ -162,6 +77,10 @@ class PaperQuestion:
             UsageError: the paper or a judge is not known.
         """
         return self._call_plan
+
+    def notices(self) -> Iterator[str]:
+        """What the paper prints and cannot be had here, whatever the judges say."""
+        return notices_of(self.paper)
 
     def answer(self) -> PaperAnswer:
         """What the paper prints; judges are asked on the ``terms``.
@@ -206,19 +125,12 @@ class PaperQuestion:
         return [*words, *["--quick"] * self.quick]
 
 
-def paper_named(name: str, place: Place) -> Paper:
-    """The paper of this name; a `UsageError` if there is none."""
-    papers = place.registry.papers
-    if name not in papers:
-        raise unknown_name("paper", name, papers)
-    return papers[name]
-
-
 def paper(
     name: str,
     judges: str | Sequence[str] = (),
     *,
     quick: bool = False,
+    log: str | Path | Sequence[str | Path] = (),
     mode: Mode = "replay",
     cassettes: str | Path | None = None,
     concurrency: int = CONCURRENCY,
@@ -233,6 +145,9 @@ def paper(
         judges: one name or several: declared in ``pyproject.toml``, or ``provider:model``; without
             one the declared judges.
         quick: whether about a fifth of the design is enough.
+        log: judgments that exist, in place of judges: one file or folder, or several, as
+            ``judgesense paper NAME --log`` takes them; nothing is asked, and of the other
+            arguments only the seed counts.
         mode: ``replay`` makes no calls; ``record`` makes those that are not recorded yet.
         cassettes: folder of the recordings; that of pytest if not given.
         concurrency: the most calls under way at once.
@@ -244,10 +159,18 @@ def paper(
         The tables of the paper, with the datasheet behind them.
 
     Raises:
-        UsageError: an argument is none of those above.
+        UsageError: an argument is none of those above, or goes with judges where a log is given.
+        LogError: a log is malformed.
         MissingRecording: replaying, and something is not recorded.
         LimitReached: a call would pass a limit; the answers so far are recorded.
     """
+    if logs := (log,) if isinstance(log, str | Path) else tuple(log):
+        asked = {"judges": judges, "quick": quick, "cassettes": cassettes}
+        limits = {"max_calls": max_calls, "max_cost": max_cost}
+        recording = {} if mode == "replay" else {"mode": mode}
+        given = [argument for argument, value in (asked | limits | recording).items() if value]
+        refuse_asking(given, "log")
+        return LoggedPaperQuestion(name, tuple(map(Path, logs)), seed).answer()
     names = (judges,) if isinstance(judges, str) else tuple(judges)
     terms = AskingTerms(mode, concurrency, max_calls, max_cost, seed=seed)
     return PaperQuestion(name, names, quick, Place.with_recordings(cassettes), terms).answer()
@@ -292,7 +215,8 @@ class GenerationQuestion:
 
     Attributes:
         name: of the paper.
-        debaters: two models, by name; or none, and ``pairs``.
+        debaters: two models or more, by name, each of which meets every other; or none, and
+            ``pairs``.
         pairs: texts ``NAME,NAME``; the pairs share the topics in their order.
         topics: the file of what they write about; ``None`` for the built-in topics.
         style: how they write; ``None`` for the usual way.
@@ -376,13 +300,13 @@ class GenerationQuestion:
         """Of two and two who write together, from either form of naming them."""
         names = [name.strip() for pair in self.pairs for name in pair.split(",")]
         uneven = any(pair.count(",") != 1 for pair in self.pairs)
-        if uneven or bool(names) == bool(self.debaters):
+        if uneven or bool(names) == bool(self.debaters) or len(self.debaters) == 1:
             raise UsageError(
                 "it is not said who debates whom",
                 found=" ".join([*self.debaters, *self.pairs]) or "no debater",
-                expected="--debater A --debater B, or --pair A,B once or more",
+                expected="--debaters A,B,C, or --pair A,B once or more",
             )
-        return [*names, *self.debaters]
+        return [*names, *chain.from_iterable(combinations(self.debaters, 2))]
 
     @cached_property
     def _call_plan(self) -> CallPlan:
@@ -401,8 +325,8 @@ class GenerationQuestion:
     def _words(self) -> list[str]:
         """Those of the command that asks it."""
         words = ["judgesense", "paper", self.name, "--generate"]
-        for name in self.debaters:
-            words += ["--debater", name]
+        if self.debaters:
+            words += ["--debaters", ",".join(self.debaters)]
         for pair in self.pairs:
             words += ["--pair", pair]
         if self.topics is not None:

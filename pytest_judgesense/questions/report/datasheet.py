@@ -238,7 +238,7 @@ class DatasheetAnswer(MeasuredDatasheet, QuestionAnswer):
             UsageError: judgments are not written in this form.
         """
         written = {
-            importer.name: importer.written
+            importer.export_name: importer.written
             for importer in self.registry.importers.values()
             if importer.written is not None
         }

@@ -116,7 +116,7 @@ def test_debates_of_the_paper_are_imported_measured_exported_and_read_back(
     # The results, the debates, the list of these and the settings.
     assert len(files) == 54 + 6 + 2
     trial = cells[0].judgments[51].trial
-    name = f"results/fixed_{trial.template}/{trial.item}_run{trial.replicate}.json"
+    name = f"results/fixed_{trial.template}/{trial.item}_run{trial.replicate - 1}.json"
     # 1769860800 s after 1970 it was 2026-01-31T12:00:00Z; this one came 51 s later.
     assert json.loads(files[name])["timestamp"] == 1769860800 + 51
     debate = json.loads(files["debates/gun-control-original.json"])

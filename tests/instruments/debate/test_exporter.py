@@ -101,11 +101,12 @@ def test_there_is_one_file_a_run_in_the_form_of_judgebench() -> None:
     (value,) = [
         of
         for name, of in results.items()
-        if "one_p0" in name and name.endswith("/tips-original_run1.json")
+        if "one_p0" in name and name.endswith("/tips-original_run0.json")
     ]
     assert value["debate_id"] == "tips-original"
     assert value["judge_model"] == "gpt: big/one"
-    assert (value["judge_prompt"], value["run_number"]) == ("p0", 1)
+    # The first of the runs: JudgeBench counts from 0.
+    assert (value["judge_prompt"], value["run_number"]) == ("p0", 0)
     assert (value["winner"], value["confidence"], value["scores"]) == ("PRO", 0.75, SCORES)
     assert json.loads(files["debates/tips-flipped.json"]) == {
         "id": "tips-flipped",
@@ -125,6 +126,48 @@ def test_there_is_one_file_a_run_in_the_form_of_judgebench() -> None:
     }
     # A name that no file can have is made one, and told apart by a digest.
     assert sum("Z-rich-1-" in name for name in files) == 2
+
+
+def numbered(first: int) -> dict[str, str]:
+    """A folder of JudgeBench: three runs of two configurations on a debate, the last one missing.
+
+    The runs count from ``first``; planned are three of either configuration.
+    """
+    value = {"debate_id": "d", "judge_model": "j", "winner": "CON", "scores": SCORES}
+    files = {
+        f"results/j_{prompt}/d_run{first + run}.json": json.dumps(
+            {**value, "judge_prompt": prompt, "run_number": first + run, "confidence": 0.5}
+        )
+        for prompt in ("p0", "p1")
+        for run in range(3)
+    }
+    files["debate_ids.json"], files["config.json"] = '["d"]', '{"runs": 3}'
+    del files[f"results/j_p1/d_run{first + 2}.json"]
+    return files
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_runs_are_written_with_the_numbers_that_they_were_imported_with(
+    tmp_path: Path, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in numbered(first).items():
+        path = tmp_path / "in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert main(["import", "judgebench", "in", "-o", "log.jsonl"]) == 0
+    assert main(["report", "log.jsonl", "--export", "judgebench=out"]) == 0
+    assert main(["import", "judgebench", "out", "-o", "again.jsonl"]) == 0
+    assert Path("again.jsonl").read_bytes() == Path("log.jsonl").read_bytes()
+    written = {path: json.loads(path.read_text("utf-8")) for path in Path("out").rglob("*_run*")}
+    keys = [(run["judge_prompt"], run["run_number"], run["winner"]) for run in written.values()]
+    runs = range(first, first + 3)
+    # The run without a file was planned: it is written as one without a winner.
+    assert sorted(keys, key=lambda key: key[:2]) == [
+        *(("p0", run, "CON") for run in runs),
+        *(("p1", run, None if run == runs[-1] else "CON") for run in runs),
+    ]
+    assert all(path.stem.endswith(f"run{run['run_number']}") for path, run in written.items())
 
 
 def test_what_the_form_cannot_hold_is_refused() -> None:

@@ -404,10 +404,24 @@ def test_the_command_takes_pairs_or_two_debaters(
     for wrong in (
         [],
         ["--pair", "embedded:clean"],
+        ["--debaters", "embedded:clean"],
         [*pairs, "--debater", "embedded:clean", "--debater", "embedded:mixed"],
     ):
         assert main([*GENERATE, *wrong, *written]) == 2
-        assert "--debater A --debater B, or --pair A,B" in capsys.readouterr().err
+        assert "--debaters A,B,C, or --pair A,B" in capsys.readouterr().err
+
+
+def test_each_of_three_debaters_meets_every_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    three = ["--debaters", "embedded:clean,embedded:mixed,embedded:noisy"]
+    assert main([*GENERATE, *three, "-o", "d.jsonl"]) == 0
+    assert "50 of 50 debates are complete" in capsys.readouterr().out
+    models = [(debate.pro_model, debate.con_model) for debate in read(Path("d.jsonl"))]
+    # The paper: three pairs of three models share 25 topics, 8, 8 and 9, under both assignments.
+    pairs = [("clean", "mixed")] * 8 + [("clean", "noisy")] * 8 + [("mixed", "noisy")] * 9
+    assert models == [models_of for pair in pairs for models_of in (pair, pair[::-1])]
 
 
 def test_whoever_has_debates_generated_says_what_may_be_sent() -> None:

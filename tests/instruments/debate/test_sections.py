@@ -41,7 +41,7 @@ def test_the_ranking_shows_the_distribution_of_ranks() -> None:
     assert found.wide
 
 
-def test_a_configuration_that_names_one_side_throughout_is_marked_and_not_the_most_stable() -> None:
+def test_the_title_names_the_recommended_configuration_and_marks_one_side_throughout() -> None:
     base = next(one["rows"] for one in shipped_sheet().analyses if one["analysis"] == "ranking")
     first, second, *_ = base
     # The first one never flips, because it says PRO to everything: half of the side bias is all.
@@ -51,15 +51,20 @@ def test_a_configuration_that_names_one_side_throughout_is_marked_and_not_the_mo
     ]
     drawn = _ranks(Head("ranking", "8", "Debate ranking"), rows)
     assert drawn.rows[0][0] == f"{first['configuration']} (degenerate)"
-    assert drawn.finding.startswith(f"{second['configuration']} is the most stable configuration")
+    assert drawn.finding == (
+        f"{first['configuration']} (degenerate) has the lowest instability and names one side "
+        "throughout: first in 90.0% of resamples"
+    )
     assert "(degenerate)" not in str(drawn.rows[1][0])
-    # Of three, another one may be as stable.
-    open_rows = [
-        {**rows[0], "rank_shares": [1.0, 0.0, 0.0]},
-        {**rows[1], "rank_shares": [0.0, 0.6, 0.4], "ranks": [2, 3]},
-        {**second, "configuration": "other", "rank_shares": [0.0, 0.4, 0.6], "ranks": [2, 3]},
-    ]
-    assert _ranks(Head("ranking", "8", "Debate ranking"), open_rows).finding == (
-        f"{second['configuration']} has the lowest instability, not told apart from every other "
-        "one: first in 0.0% of resamples"
+    # Of two of the same instability the table recommends the second one.
+    even = [{**second, "rank": 1, "ranks": [1, 2], "configuration": name} for name in "ab"]
+    head = Head("ranking", "8", "Debate ranking")
+    shares = [{**row, "rank_shares": [0.6, 0.4]} for row in even]
+    assert _ranks(head, shares, "b").finding == (
+        "b has the lowest instability, not told apart from every other one: first in 60.0% of "
+        "resamples"
+    )
+    told = [{**first, "ranks": [1, 1], "rank_shares": [1.0, 0.0]}, {**shares[1], "ranks": [2, 2]}]
+    assert _ranks(head, told).finding == (
+        f"{first['configuration']} is the most stable configuration: first in 100.0% of resamples"
     )

@@ -287,5 +287,5 @@ def test_a_pair_that_stands_twice_is_an_error_that_names_both_places(tmp_path: P
 
 
 def test_pairs_on_one_response_share_a_cluster(tmp_path: Path) -> None:
-    pairs = pairs_of(write_rows(tmp_path / "own.jsonl", pair_rows("coherence"))).by_id
+    pairs = pairs_of([write_rows(tmp_path / "own.jsonl", pair_rows("coherence"))]).by_id
     assert pairs["cohe_001"].cluster == pairs["cohe_025"].cluster != pairs["cohe_026"].cluster

@@ -28,7 +28,7 @@ PUBLISHED = json.loads(
 )
 
 
-def decisions(folder: Path, rows: list[dict[str, Any]], pairs: Path | None = None) -> Imported:
+def decisions(folder: Path, rows: list[dict[str, Any]], *pairs: Path) -> Imported:
     return read_decisions(list(read_rows(write_rows(folder / "log.jsonl", rows))), pairs)
 
 
@@ -57,7 +57,7 @@ def estimate(folder: Path, read: Imported, measure: str) -> Estimate:
 @pytest.mark.parametrize(
     "row", [r for r in PUBLISHED["judgesense"]["rows"] if r["task"] == "factuality"]
 )
-def test_published_flips_give_the_published_jss(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_arithmetic_of_flips_through_an_import(tmp_path: Path, row: dict[str, Any]) -> None:
     # Table 1 of arXiv 2604.23478: 125 pairs in three runs, so many of them flipped.
     rows = [
         decision_row(i % 125 + 1, i // 125 + 1, "YES", "NO" if i < row["flips"] else "YES")
@@ -170,7 +170,7 @@ def test_a_log_with_its_pairs_has_templates_polarity_and_gold_labels(tmp_path: P
     by_pair = {e.condition["template_pair"] for e in estimates if "template_pair" in e.condition}
     assert by_pair == {"t1~t2", "t3~t4", "t5~t1", "t2~t3", "t4~t5"}
     kept = read_decisions(
-        list(read_rows(tmp_path / "log.jsonl")), tmp_path / "pairs.jsonl", leave_out=["t4"]
+        list(read_rows(tmp_path / "log.jsonl")), [tmp_path / "pairs.jsonl"], leave_out=["t4"]
     )
     assert len(kept.judgments) == 75 * 2 * 3
     assert "task factuality: 50 of 125 pairs are left out, those with t4" in kept.notices

@@ -78,7 +78,7 @@ def test_python_and_the_shell_have_the_same_numbers(
     assert [*frame["task"]] == [row["task"] for row in rows]
     by_column = answer.to_dict()["tables"]["table-1"]["rows"]
     assert [row["JSS"] for row in by_column] == [*frame["JSS"]]
-    assert answer._repr_html_().count("<table>") == len(answer.tables) == 3
+    assert answer._repr_html_().count("<table>") == len(answer.tables) == 4
     assert not answer.worse
     with pytest.raises(UsageError, match="polarity"):
         answer.to_dataframe("polarities")

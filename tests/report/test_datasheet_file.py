@@ -187,7 +187,7 @@ LAYOUT = exactly(
             notices=listed(TEXT),
             parts=listed(
                 exactly(
-                    {"max_tokens": COUNT},
+                    {"max_tokens": COUNT, "temperature": NUMBER},
                     judge=TEXT,
                     suite=TEXT,
                     digest={"type": ["string", "null"]},

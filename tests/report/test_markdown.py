@@ -97,7 +97,7 @@ def test_every_number_of_the_json_stands_in_it_to_the_digits_of_the_terminal(pro
         assert row[2] == numbers.counts(one)
         assert row[3] == numbers.value(one)
         assert row[4] == numbers.interval(one.clustered, one.flags)
-        assert row[5] == numbers.interval(one.interval, one.flags)
+        assert row[5] == numbers.interval_of_paper(one)
         if plain["value"] is None:
             assert row[3] == "N/A"
             assert plain["unavailable"] in row[7]

@@ -155,9 +155,9 @@ def test_runs_are_written_with_the_numbers_that_they_were_imported_with(
         path = tmp_path / "in" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    assert main(["import", "judgebench", "in", "-o", "log.jsonl"]) == 0
+    assert main(["import", "in", "-o", "log.jsonl"]) == 0
     assert main(["report", "log.jsonl", "--export", "judgebench=out"]) == 0
-    assert main(["import", "judgebench", "out", "-o", "again.jsonl"]) == 0
+    assert main(["import", "out", "-o", "again.jsonl"]) == 0
     assert Path("again.jsonl").read_bytes() == Path("log.jsonl").read_bytes()
     written = {path: json.loads(path.read_text("utf-8")) for path in Path("out").rglob("*_run*")}
     keys = [(run["judge_prompt"], run["run_number"], run["winner"]) for run in written.values()]

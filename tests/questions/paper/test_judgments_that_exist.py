@@ -145,7 +145,9 @@ def test_an_export_of_a_sweep_is_imported_as_the_same_log(
     exported_again(paper("temperature", log="sweep.csv"), "temperature")
     (first, *_) = map(json.loads, Path("exported/replies.jsonl").read_text("utf-8").splitlines())
     assert (first["judge_result"], first["label"], first["temperature"]) == ("A", "A", 0.5)
-    assert main(["import", "temperature", "exported/replies.jsonl", "-o", "b.jsonl"]) == 0
+    assert (
+        main(["import", "exported/replies.jsonl", "--format", "temperature", "-o", "b.jsonl"]) == 0
+    )
     assert Path("a.jsonl").read_bytes() == Path("b.jsonl").read_bytes()
     outcomes = [
         [line.get(name) for name in ("verdict", "unparsed", "failed")]

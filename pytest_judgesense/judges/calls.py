@@ -41,7 +41,6 @@ from pytest_judgesense.trial import (
     Unparsed,
     Usage,
     Verdict,
-    content_of_slot,
 )
 
 # How the reasons begin for which a reply is sent to be repaired.
@@ -173,7 +172,7 @@ def judgment_of(
         trial=trial,
         judge=judge.name,
         outcome=outcome,
-        chosen=_chosen(suite, trial, outcome),
+        chosen=suite.space.chosen(trial, outcome),
         reply="\n\n".join(shown) if shown else None,
         usage=Usage.summed(reply.usage for reply in replied),
         latency_s=answer.latency_s,
@@ -216,17 +215,6 @@ def _followed(
             parsed: ParsedReply = end.value
             return parsed
     return Failed("calls of this trial are missing"), None
-
-
-def _chosen(suite: Suite, trial: Trial, outcome: JudgmentOutcome) -> str | None:
-    if not isinstance(outcome, Verdict):
-        return None
-    if suite.space.pairwise:
-        return content_of_slot(outcome.value, trial.order)
-    labels = suite.space.labels
-    if trial.condition.get("polarity") == "inverted" and outcome.value in labels:
-        return labels[len(labels) - 1 - labels.index(outcome.value)]
-    return None
 
 
 def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], list[dict[str, str]]]:

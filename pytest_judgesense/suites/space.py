@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from pytest_judgesense.trial import ABSTAIN, TIE, Criterion, ScoreRange, is_number, score_of_text
+from pytest_judgesense.trial import (
+    ABSTAIN,
+    TIE,
+    Criterion,
+    JudgmentOutcome,
+    ScoreRange,
+    Trial,
+    Verdict,
+    content_of_slot,
+    is_number,
+    score_of_text,
+)
 
 _MOST_GRADES: Final = 101
 
@@ -55,6 +68,20 @@ class DecisionSpace:
             return label in self.labels
         return self.score.holds(score_of_text(label))
 
+    def chosen(self, trial: Trial, outcome: JudgmentOutcome) -> str | None:
+        """The content that a verdict selects, or its label under a template of this polarity.
+
+        ``None`` where the verdict itself says it, and where there is none.
+        """
+        if not isinstance(outcome, Verdict):
+            return None
+        if self.pairwise:
+            return content_of_slot(outcome.value, trial.order)
+        labels = self.labels
+        if trial.condition.get("polarity") == "inverted" and outcome.value in labels:
+            return labels[len(labels) - 1 - labels.index(outcome.value)]
+        return None
+
     @property
     def schema(self) -> Mapping[str, Any]:
         """The JSON schema of a reply that states a verdict, or a prompt's name of it, and no more.
@@ -83,6 +110,21 @@ class DecisionSpace:
     def example(self) -> str:
         """A reply that states a verdict, with a placeholder, for the same use."""
         return '{"verdict": "..."} with it.'
+
+
+@lru_cache(maxsize=4096)
+def grades_in(verdict: str) -> Mapping[str, Any]:
+    """The grades of a verdict; none where it is not of this form, as logs of others may be."""
+    try:
+        value = json.loads(verdict)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def verdict_of_grades(grades: Mapping[str, str | None]) -> str:
+    """The verdict that holds a grade for each criterion, ``null`` where there is none."""
+    return json.dumps(grades, separators=(",", ":"), ensure_ascii=False)
 
 
 def object_schema(**properties: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ prompt does not permit have no form to be repaired.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -56,7 +57,13 @@ _FORM: Final = (
 
 
 def identity_of(judge: JudgeSpec, suite: Suite) -> dict[str, Any]:
-    """The identity of the judge, for datasheets; with its own prompts if ``suite`` sends any."""
+    """The identity of the judge, for datasheets; with its own prompts if ``suite`` sends any.
+
+    Of a jury also those of its members, without their names and in an order that names have no part
+    in: it is known by what they are.
+    """
+    if judge.members:
+        return _identity_of_jury(judge, suite)
     return {
         "name": judge.name,
         "provider": judge.provider,
@@ -73,6 +80,21 @@ def identity_of(judge: JudgeSpec, suite: Suite) -> dict[str, Any]:
         )
         if judge.system is not None or sent_prompts(suite, judge)
         else None,
+    }
+
+
+def _identity_of_jury(jury: JudgeSpec, suite: Suite) -> dict[str, Any]:
+    nameless = [identity_of(member, suite) | {"name": None} for member in jury.members]
+    nameless.sort(key=lambda member: json.dumps(member, sort_keys=True))
+    prompts = [member["own_prompts"] for member in nameless]
+    beside = ("name", "own_prompts")
+    return {
+        "name": jury.name,
+        "provider": jury.provider,
+        "model": jury.model,
+        **jury.settings,
+        "members": [{k: v for k, v in of.items() if k not in beside} for of in nameless],
+        "own_prompts": prompts_digest({"members": prompts}) if any(prompts) else None,
     }
 
 

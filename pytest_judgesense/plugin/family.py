@@ -496,6 +496,12 @@ class Family:
         if not (self._settings.early_stop or suite.early_stop) or self.policy == "refuted":
             return None
         place = judge.slug, suite.name, suite.path
+        if any(
+            judge.slug in (asked.slug for asked in member.judge.members)
+            and place[1:] == (member.suite.name, member.suite.path)
+            for member in self.members
+        ):
+            return None  # its jury needs the whole suite
         checks = {
             member.check.key: member.check
             for member in self.members

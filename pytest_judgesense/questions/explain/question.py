@@ -114,7 +114,6 @@ def _judge_page() -> Iterator[str]:
     yield "A table `[tool.judgesense.judges.NAME]`, explained in [judges.md](../judges.md)."
     yield "Providers: " + ", ".join(map(code, provider_names(BUILT_IN))) + "."
     yield "Schema: [judge.json](../schemas/judge.json).\n"
-    yield from _keys(schema, schema)
     for name, form in schema["$defs"].items():
         if "properties" in form:
             yield f"## {name.strip('_')}\n"

@@ -11,7 +11,7 @@ from pytest_judgesense.datasheets.datasheet import Calls
 from pytest_judgesense.earlier.baseline import read_measured
 from pytest_judgesense.earlier.past import recorded_cell
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.judges.spec import FREE, JudgeSpec
+from pytest_judgesense.judges.spec import FREE, JudgeSpec, refuse_jury
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.on_a_scale import is_on_scale
 from pytest_judgesense.questions.place import Place
@@ -24,7 +24,6 @@ from pytest_judgesense.questions.report.panel.votes import (
     ballots_of,
 )
 from pytest_judgesense.report.logged_cells import cells_of_logs
-from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.labelled_texts import ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.suite import Suite
@@ -147,8 +146,7 @@ def _of_baselines(question: PanelQuestion) -> Iterator[_Voter]:
 def _of_suite(question: PanelQuestion, name: str) -> Iterator[_Voter]:
     place = question.place
     for judge, suite in _recordings(question, name):
-        paths = cassettes_in(place.cassettes, judge.slug, suite.recordings).values()
-        cell, _ = recorded_cell(judge, suite, paths, question.seed, place.registry)
+        cell, _ = recorded_cell(judge, suite, place.cassettes, question.seed, place.registry)
         if cell.judgments:
             labels = matched(read_people(people_file(suite.path)), ids_by_text(suite.items))
             yield _Voter(cell, judge, tuple(labels.counted.values()))
@@ -158,12 +156,14 @@ def _recordings(question: PanelQuestion, name: str) -> Iterator[tuple[JudgeSpec,
     """The suites of a name with the judges that are named, else with those that are recorded."""
     place = question.place
     if not question.judges:
-        yield from place.recorded(name)
+        # A jury says what its members say: it is no voter beside them.
+        recorded = place.recorded(name)
+        yield from ((judge, suite) for judge, suite in recorded if judge.jury is None)
         return
     for suite in place.suites(name, labelled=False):
         for judge in place.judges(question.judges):
-            recordings = cassettes_in(place.cassettes, judge.slug, suite.recordings)
-            if all(path.is_file() for path in recordings.values()):
+            refuse_jury(judge, "a panel is made of judges that vote alone")
+            if place.is_recorded(judge, suite):
                 yield judge, suite
 
 

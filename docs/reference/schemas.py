@@ -145,7 +145,7 @@ def judge() -> Object:
             judge_table._JudgeForm.model_json_schema(), meanings("judges.md", "## Keys")
         ),
         "Jury": described(
-            judge_table._JuryForm.model_json_schema(), meanings("judges.md", "## Juries")
+            judge_table._JuryForm.model_json_schema(), meanings("juries.md", "## Keys")
         ),
     }
     shared: Object = {}

@@ -283,6 +283,8 @@ class Measurements:
         if judge.members:
             warnings = self.lint(suite_for_judge(suite, judge))  # refused before anybody is asked
             measurement = measurement_of(judge, partial(self._of_member, judge, suite=suite))
+            if self._settings.early_stop or suite.early_stop:
+                warnings = (*warnings, f"{suite.name} is asked completely: {judge.name} is a jury")
             return replace(measurement, notices=(*warnings, *measurement.notices))
         warnings = self.lint(suite_for_judge(suite, judge))
         stopping = self.stopping_of(judge, suite, self._progress)

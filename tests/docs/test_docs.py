@@ -440,7 +440,7 @@ def test_cli_commands() -> None:
 def test_judges() -> None:
     text = page_text("judges.md")
     assert {row[0] for row in table_rows("judges.md", "## Keys")} == set(_JudgeForm.model_fields)
-    assert {row[0] for row in table_rows("judges.md", "## Juries")} == set(_JuryForm.model_fields)
+    assert {row[0] for row in table_rows("juries.md", "## Keys")} == set(_JuryForm.model_fields)
     # Under a heading of their own, or as a line of the table of presets.
     names = provider_names(BUILT_IN.providers)
     assert all(f"### `{name}`" in text or f"\n| `{name}` | `http" in text for name in names)

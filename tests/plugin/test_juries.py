@@ -167,6 +167,32 @@ def test_a_plan_counts_each_member_once(
     assert together("panel").startswith(f"together: {3 * TRIALS} calls, cost: ")
 
 
+def test_commands_take_a_jury_for_its_members(
+    jury: Project,
+    servers: dict[str, ChatServer],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(jury.path)
+
+    def told(*command: str) -> str:
+        main([*command])
+        return " ".join(capsys.readouterr().out.split())
+
+    recorded = told("record", "parity.suite.toml", "--judge-name", "panel")
+    assert all(f"judge {name} on parity: 18 of 18 trials recorded" in recorded for name in MEMBERS)
+    assert asked(servers) == [TRIALS] * 3
+    # It votes with its members, and is none of the voters itself.
+    assert told("report", "--panel", "parity.suite.toml").startswith("3 judges on parity")
+    compared = told("compare", "parity.suite.toml", "--judges", "panel", "carl")
+    assert compared.startswith("panel -> carl on parity: 18 trials of 6 items")
+    for name in ("old.txt", "new.txt"):
+        (jury.path / name).write_text("{{number}}")
+    refused = ["compare", "parity.suite.toml", "--prompts", "old.txt", "new.txt"]
+    assert main([*refused, "--judge-name", "panel"]) == 2
+    assert "prompts are those of one judge: 'panel' is a jury" in capsys.readouterr().err
+
+
 def test_the_jury_is_compared_with_what_it_was(
     jury: Project, servers: dict[str, ChatServer]
 ) -> None:

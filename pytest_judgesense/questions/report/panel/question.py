@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_judgesense.datasheets.datasheet import Calls
 from pytest_judgesense.earlier.baseline import read_measured
@@ -30,6 +30,7 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import grouped
 
 _LOG, _BASELINE = ".jsonl", ".json"
+_VOTE_ALONE: Final = "a panel is made of judges that vote alone"
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def _recordings(question: PanelQuestion, name: str) -> Iterator[tuple[JudgeSpec,
         return
     for suite in place.suites(name, labelled=False):
         for judge in place.judges(question.judges):
-            refuse_jury(judge, "a panel is made of judges that vote alone")
+            refuse_jury(judge, _VOTE_ALONE)
             if place.is_recorded(judge, suite):
                 yield judge, suite
 
@@ -173,6 +174,9 @@ def _recordings(question: PanelQuestion, name: str) -> Iterator[tuple[JudgeSpec,
 def _panel_of(question: PanelQuestion, voters: Sequence[_Voter]) -> list[_Voter]:
     """The judges that are wanted, on one suite, each once."""
     wanted = [voter for voter in voters if _is_wanted(question, voter)]
+    for voter in wanted:
+        if voter.spec is not None:
+            refuse_jury(voter.spec, _VOTE_ALONE)
     of_suites = grouped(wanted, lambda voter: voter.cell.suite).values()
     panels = [of_suite for of_suite in of_suites if len(of_suite) > 1]
     if not panels and voters:
@@ -195,7 +199,8 @@ def _panel_of(question: PanelQuestion, voters: Sequence[_Voter]) -> list[_Voter]
 
 def _is_wanted(question: PanelQuestion, voter: _Voter) -> bool:
     names = {voter.cell.judge, voter.spec and voter.spec.called}
-    is_named = not question.judges or not names.isdisjoint(question.judges)
+    is_jury = voter.spec is not None and voter.spec.jury is not None
+    is_named = not names.isdisjoint(question.judges) if question.judges else not is_jury
     return is_named and (not question.suites or voter.cell.suite in question.suites)
 
 

@@ -39,7 +39,6 @@ from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import identity_of, judgment_of, renderer
-from pytest_judgesense.judges.jury import jury_judgments
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.providers.base import JURY
@@ -627,6 +626,8 @@ def jury_measurement(judge: JudgeSpec, members: Sequence[Measurement]) -> Measur
     Raises:
         UsageError: a member was stopped early, or its items are not those of the others.
     """
+    from pytest_judgesense.judges.jury import jury_judgments  # few sessions have a jury
+
     first = members[0].sound()
     for member in members:
         _refuse_part_of_suite(judge, member.sound(), first)

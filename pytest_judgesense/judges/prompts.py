@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.judges.jury import rule_on
 from pytest_judgesense.judges.spec import DEFAULT_BUDGET, JudgeSpec, table_of
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import fill, placeholders
@@ -52,6 +51,8 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
 
 def _suite_for_jury(suite: Suite, jury: JudgeSpec) -> Suite:
     """The suite as the members of a jury are asked, who must be asked the same trials."""
+    from pytest_judgesense.judges.jury import rule_on  # few sessions have a jury
+
     rule_on(jury, suite)
     if suite.form.settling is not None:
         members = " ".join(f"--judge-name {of.called or of.name}" for of in jury.members)

@@ -267,15 +267,17 @@ def _member(
         UsageError: there is none of that name, or it is a jury.
     """
     if name not in judges:
-        with UsageError.instead_of(
-            UsageError,
-            f"jury {jury.name!r} has a member that is no judge: {name!r}",
-            expected=f"a judge that is declared ({listed(n for n in judges if n != jury.name)}), "
-            "or provider:model",
-            remedy=did_you_mean(name, judges)
-            or f"declare it, {table_of(name)}, or take it out of members in {table_of(jury.name)}",
-        ):
+        try:
             return judge_from_name(name, providers, judges)
+        except UsageError as error:
+            others = {other for other in judges if other != jury.name}
+            raise UsageError(
+                f"jury {jury.name!r} has a member that is no judge: {name!r}",
+                found=error.what,
+                expected=f"a judge that is declared ({listed(sorted(others))}), or provider:model",
+                remedy=did_you_mean(name, others)
+                or f"declare it, {table_of(name)}, or take it out of {table_of(jury.name)}",
+            ) from error
     if (member := judges[name]).jury is not None:
         raise UsageError(
             f"jury {jury.name!r} has a member that is a jury: {name!r}",

@@ -20,6 +20,7 @@ PAGES = (
     "docs/howto/drift.md",
     "docs/early-stopping.md",
     "docs/extending.md",
+    "docs/juries.md",
     "docs/howto/migrate.md",
     "docs/howto/panel.md",
     "docs/howto/rubric.md",

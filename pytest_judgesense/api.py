@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -36,9 +37,9 @@ from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.readable import BY_OPTION
 from pytest_judgesense.judges.resolving import (
     declared_judges,
-    in_project,
     project_folder,
     resolve_judges,
+    with_others,
 )
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
@@ -50,7 +51,7 @@ from pytest_judgesense.judges.throttle import (
     stopping,
 )
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.measurement import Measurement
+from pytest_judgesense.measurement import Measurement, measurement_of
 from pytest_judgesense.measurement import measure as measured
 from pytest_judgesense.measures.bar import told_apart
 from pytest_judgesense.measures.cell import Cell
@@ -163,7 +164,8 @@ def measure(
 
     Args:
         judges: one judge or several: a name declared in ``pyproject.toml``, ``provider:model``, a
-            `Judge`, or a function, which is a judge of its name.
+            `Judge`, or a function, which is a judge of its name. Beside a jury stand its members,
+            without checks unless they are named too.
         suites: one suite or several: the name of a suite of the project or a built-in one,
             optionally with ``@PRESET``; the path of a suite file; or a loaded suite.
         mode: ``replay`` makes no calls; ``record`` makes the calls that are not recorded yet;
@@ -245,7 +247,7 @@ def measure_all(
     limits, session = limits or SessionBudget(None, None, deadline=Deadline()), SessionCalls()
     parts, cells = [], []
 
-    def measurement_of(judge: JudgeSpec, suite: Suite, mode: Mode, loop: AskingLoop) -> Measurement:
+    def measure_asked(judge: JudgeSpec, suite: Suite, loop: AskingLoop) -> Measurement:
         with around(judge), ExitStack() as stack:
             paths = _cassette_paths(mode, folder, judge, suite, stack)
             asking = Asking(
@@ -265,12 +267,15 @@ def measure_all(
             return measured(judge, suite, paths, loop, mode=mode, seed=seed, asking=asking)
 
     # Interrupted, it begins no more calls, and keeps those under way: they are paid for.
-    stop = stopping(limits.deadline, judges) if mode == "record" else None
+    asked_judges = [each for judge in judges for each in judge.asked_judges]
+    stop = stopping(limits.deadline, asked_judges) if mode == "record" else None
     with closing(AskingLoop(on_interrupt=stop)) as loop:
+        once = _Once(partial(measure_asked, loop=loop))
         for judge in judges:
             for suite in suites:
                 notices = lint_notices(suite_for_judge(suite, judge), registry)
-                measurement = measurement_of(judge, suite, mode, loop)
+                measurement = once.measurement(judge, suite)
+                parts += [once.measurement(member, suite).sheet for member in judge.members]
                 measurement = replace(measurement.sound(), notices=(*notices, *measurement.notices))
                 checks = _checked(measurement, policy, registry)
                 parts.append(measurement.sheet.with_checks(checks))
@@ -278,6 +283,24 @@ def measure_all(
     sheet = sheet_of(parts, seed=seed, mode=mode, registry=registry)
     contents = {field.name: getattr(sheet, field.name) for field in fields(sheet)}
     return MeasuredDatasheet(**contents, cells=tuple(cells), registry=registry)
+
+
+class _Once:
+    """Each judge on each suite, measured once: several juries may have one member."""
+
+    def __init__(self, measure_asked: Callable[[JudgeSpec, Suite], Measurement]) -> None:
+        self._measure = measure_asked
+        self._asked: dict[tuple[str, str, Path], Measurement] = {}
+
+    def measurement(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        """That of a judge on a suite; of a jury what those of its members make."""
+        return measurement_of(judge, partial(self._of_asked, suite=suite))
+
+    def _of_asked(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        key = judge.slug, suite.name, suite.path
+        if key not in self._asked:
+            self._asked[key] = self._measure(judge, suite)
+        return self._asked[key]
 
 
 def _cassette_paths(
@@ -356,8 +379,7 @@ def _judges(judges: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]
         if isinstance(judge, str):
             (spec,) = resolve_judges([judge], declared, {}, (), registry.providers)
         else:
-            spec = _spec_of(judge)
-            spec = in_project(spec, Path.cwd())
+            spec = with_others(_spec_of(judge), declared, registry.providers, Path.cwd())
         if spec.slug in specs:
             raise UsageError(
                 "two judges have one name", found=repr(spec.name), expected="every judge once"

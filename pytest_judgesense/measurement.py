@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,12 +35,13 @@ from pytest_judgesense.checks.shared_request import (
 )
 from pytest_judgesense.datasheets.datasheet import Calls, SuiteSheet, changed_within, span_of
 from pytest_judgesense.datasheets.sections import Report
-from pytest_judgesense.errors import ExtensionError, JudgesenseError
+from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
+from pytest_judgesense.judges.providers.base import JURY
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeSpec
@@ -141,7 +143,7 @@ class Measurement:
     @cached_property
     def _asked(self) -> AskedTexts | None:
         """What a function sent; ``None`` of a judge whose requests are rendered here."""
-        if self.judge.provider != "callable":
+        if self.judge.asked_judges[0].provider != "callable":
             return None
         return AskedTexts(self._items, self.requests)
 
@@ -155,7 +157,7 @@ class Measurement:
 
     @cached_property
     def _messages(self) -> Callable[[Trial], list[dict[str, str]]]:
-        return renderer(self.suite, self.judge)
+        return renderer(self.suite, self.judge.asked_judges[0])
 
     @property
     def sheet(self) -> SuiteSheet:
@@ -198,6 +200,8 @@ class Measurement:
         """What corrects other verdicts of the judge, and what was sent for it."""
         if (calibration := calibration_of(self.cell)) is None:
             return None
+        if self.judge.members:  # there is no request that all of them have in common
+            return calibration.to_plain() | {"sent": None}
         trials = (judgment.trial for judgment in self.judgments)
         recorded = recorded_trials(self.cassettes)
         sent = request_shared(self.judge, self.suite, trials, recorded)
@@ -591,7 +595,7 @@ def _set_by_suite(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
 
 def _budget(judge: JudgeSpec, suite: Suite) -> int | None:
     """The budget of a reply that the suite sends, where it is not that of the judge's identity."""
-    if judge.provider == "callable":
+    if judge.provider in ("callable", JURY):
         return None
     sent = judge_for_suite(judge, suite).max_tokens
     return None if sent == judge.max_tokens else sent
@@ -603,3 +607,98 @@ def _temperature(judge: JudgeSpec, suite: Suite) -> float | None:
         return None
     sent = judge_for_suite(judge, suite).temperature
     return None if sent == judge.temperature else sent
+
+
+# --- juries ---------------------------------------------------------------------------------------
+
+
+def measurement_of(
+    judge: JudgeSpec, measure_asked: Callable[[JudgeSpec], Measurement]
+) -> Measurement:
+    """The measurement of a judge by ``measure_asked``; of a jury what those of its members make.
+
+    Raises:
+        UsageError: as `jury_measurement`; and whatever ``measure_asked`` raises.
+    """
+    if not judge.members:
+        return measure_asked(judge)
+    return jury_measurement(judge, [measure_asked(member) for member in judge.members])
+
+
+def jury_measurement(judge: JudgeSpec, members: Sequence[Measurement]) -> Measurement:
+    """The measurement of a jury on a suite, made of those of its members: it asks nobody.
+
+    Args:
+        judge: the jury.
+        members: their measurements on the suite, in the order of the jury.
+
+    Raises:
+        UsageError: a member was stopped early, or its items are not those of the others.
+    """
+    from pytest_judgesense.judges.jury import jury_judgments  # few sessions have a jury
+
+    first = members[0].sound()
+    for member in members:
+        _refuse_part_of_suite(judge, member.sound(), first)
+    by_member = {member.judge.name: member.judgments for member in members}
+    judgments = jury_judgments(judge, first.suite, by_member)
+    cell = cell_of(judge.name, first.suite, judgments, first.seed, first.registry)
+    estimates, fault = _estimate(cell, None, ())
+    spans = [(member.recorded, member.oldest) for member in members if member.recorded]
+    by_slug = sorted(members, key=lambda member: member.judge.slug)
+    return Measurement(
+        judge=judge,
+        suite=first.suite,
+        judgments=judgments,
+        cell=cell,
+        estimates=estimates,
+        calls=Calls(),  # they are those of the members
+        served=tuple(sorted({model for member in members for model in member.served})),
+        recorded=span_of(span for span, _ in spans),
+        oldest=min(spans)[-1] if spans else None,
+        cassettes=tuple(chain.from_iterable(member.cassettes for member in by_slug)),
+        seed=first.seed,
+        notices=(*failure_lines(judgments), *first.registry.report.notices_of(cell)),
+        registry=first.registry,
+        prompts=_prompts_of_jury(members),
+        requests=first.requests,
+        error=fault,
+    )
+
+
+def _refuse_part_of_suite(judge: JudgeSpec, member: Measurement, first: Measurement) -> None:
+    """Raise `UsageError` where a member has not judged what the first member has."""
+    suite, name = member.suite.name, member.judge.name
+    if member.stop is not None:
+        raise UsageError(
+            f"jury {judge.name!r} has no verdicts on suite {suite}: member {name!r} was stopped "
+            "early",
+            found=f"{len(member.stop.asked)} of {len(member.stop.looks.order)} clusters asked",
+            expected="every member asked the whole suite",
+            remedy="record the rest, without early stopping: the same command with "
+            "--judge-mode record",
+        )
+    trials, of_first = ({j.trial.id for j in of.judgments} for of in (member, first))
+    if trials != of_first:
+        raise UsageError(
+            f"the members of jury {judge.name!r} are not asked the same of suite {suite}",
+            found=f"{len(trials ^ of_first)} trials of either {first.judge.name!r} or {name!r} "
+            f"alone, the first is {min(trials ^ of_first)}",
+            expected="the same items, wordings, orders and replicates for every member",
+            remedy="leave the suite out, or the member",
+        )
+
+
+def _prompts_of_jury(members: Sequence[Measurement]) -> dict[str, Any]:
+    """What its members were sent; where that differs, the wordings of each under its name."""
+    first = dict(members[0].prompts)
+    if all(member.prompts == first for member in members):
+        return first
+    prompts: dict[str, Any] = {"system": "", "templates": {}, "systems": {}}
+    for member in members:
+        systems = member.prompts.get("systems", {})
+        for wording, text in member.prompts.get("templates", {}).items():
+            named = f"{wording} of {member.judge.name}"
+            prompts["templates"][named] = text
+            prompts["systems"][named] = systems.get(wording, member.prompts["system"])
+    return prompts

@@ -139,8 +139,22 @@ def item() -> Object:
 
 
 def judge() -> Object:
-    """A table ``[tool.judgesense.judges.NAME]``."""
-    return described(judge_table._JudgeForm.model_json_schema(), meanings("judges.md", "## Keys"))
+    """A table ``[tool.judgesense.judges.NAME]``: of a judge, or of a jury of others."""
+    parts = {
+        "Judge": described(
+            judge_table._JudgeForm.model_json_schema(), meanings("judges.md", "## Keys")
+        ),
+        "Jury": described(
+            judge_table._JuryForm.model_json_schema(), meanings("juries.md", "## Keys")
+        ),
+    }
+    shared: Object = {}
+    for part in parts.values():
+        shared |= part.pop("$defs", {})
+    return {
+        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in parts],
+        "$defs": {**parts, **shared},
+    }
 
 
 def estimate_value() -> Object:
@@ -166,10 +180,13 @@ def datasheet() -> Object:
     identity = record(
         {
             "name": TEXT,
-            "provider": {"enum": [*base.provider_names(builtin.BUILT_IN), "log"]},
+            "provider": {"enum": [*base.provider_names(builtin.BUILT_IN), base.JURY, "log"]},
             "model": TEXT,
             **{name: {} for name in ("base_url", "temperature", "max_tokens", "reasoning", "seed")},
             "own_prompts": maybe(TEXT),
+            "members": array(TABLE),
+            "rule": maybe(TEXT),
+            "quorum": {"type": "integer", "minimum": 1},
             "served": array(TEXT),
             "prompts": maybe(TEXT),
             "suites": {"type": "object", "additionalProperties": maybe(TEXT)},
@@ -177,6 +194,7 @@ def datasheet() -> Object:
             "recorded": span,
         },
         *("base_url", "temperature", "max_tokens", "reasoning", "seed", "own_prompts"),
+        *("members", "rule", "quorum"),
     )
     outcome = {"enum": ["pass", "fail", "inconclusive"]}
     policy = {"enum": ["estimate", "confident", "refuted"]}

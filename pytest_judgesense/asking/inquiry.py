@@ -40,7 +40,7 @@ from pytest_judgesense.judges.remembered import ReadingOf, Rereading, recorded_t
 from pytest_judgesense.judges.resolving import credentials_of, missing_key
 from pytest_judgesense.judges.session import AskedTrials, Refusals, SessionCalls, refused_unasked
 from pytest_judgesense.judges.simulated.named_observers import observer_named
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, refuse_jury
 from pytest_judgesense.judges.throttle import CONCURRENCY, Answer, Throttle
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.usage import usage_and_settings
@@ -131,6 +131,7 @@ class Inquiry:
         mode: Mode,
         asking: Asking,
     ) -> None:
+        refuse_jury(judge, f"nobody can be asked about suite {suite.name} here")
         self.judge = judge
         self.suite = suite
         self.mode: Final[Mode] = mode

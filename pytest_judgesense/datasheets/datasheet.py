@@ -20,7 +20,7 @@ from pytest_judgesense.trial import Failed, Judgment, RequestCount, Usage, group
 
 # Settings besides prompts and temperature that limit what a judge can reply.
 _BUDGETS: Final = ("max_tokens", "reasoning")
-_UNKNOWN_BUDGETS: Final = (None, "callable", "log")
+_UNKNOWN_BUDGETS: Final = (None, "callable", "log", "jury")
 # For each judge its suites, with the budget that was sent on each.
 Budgets: TypeAlias = Iterable[Mapping[str, int | None]]
 
@@ -606,7 +606,8 @@ def changed_between(served: Mapping[str, Sequence[str]]) -> list[str]:
 def setting_notices(judges: Iterable[Mapping[str, Any]], suites: Budgets = ()) -> list[str]:
     """A notice if judges of one run were sent different budgets, which may explain a difference.
 
-    Callables and judges of logs, whose budgets are unknown, are left out.
+    Callables and judges of logs, whose budgets are unknown, are left out, and so are juries, whose
+    members have them.
 
     Args:
         judges: their identities, one each.

@@ -35,15 +35,16 @@ from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.files.pytest_ini import INI_FILES, pytest_options
 from pytest_judgesense.judges.calls import identity_of, judgment_of
 from pytest_judgesense.judges.code_digest import code_change, code_since, is_code_of, of_other_code
+from pytest_judgesense.judges.jury import jury_judgments
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
-from pytest_judgesense.judges.resolving import declared_judges, retired_names
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.resolving import declared_judges, retired_names, with_others
+from pytest_judgesense.judges.spec import JudgeSpec, slug_of
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.revisions.revision import Revision
-from pytest_judgesense.suites.builtin import builtin_cassette, is_built_in
+from pytest_judgesense.suites.builtin import builtin_cassette, cassettes_in, is_built_in
 from pytest_judgesense.suites.finding import some
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite
@@ -183,6 +184,8 @@ class Past:
         judge = self.today
         then, today = self.measured.identity, identity_of(judge, suite)
         keys = {*then, *today} - {"name", "own_prompts"}
+        if judge.members:
+            keys -= {"model"}  # of a jury it is the names of its members
         models = [
             {asked: {*served} for asked, served in models_of(chain.from_iterable(of)).items()}
             for of in (self.exchanges.values(), now.values())
@@ -193,6 +196,8 @@ class Past:
             and models[0] == models[1]
             and all(then.get(key) == today.get(key) for key in keys)
             and (judge.provider != _CALLABLE or self._has_same_code(now))
+            # Which member's code an exchange is of is not told.
+            and all(member.provider != _CALLABLE for member in judge.members)
         )
 
     def _has_same_code(self, now: ExchangesByTrial) -> bool:
@@ -366,18 +371,19 @@ class PastReader:
 
     def _past(self, judge: JudgeSpec, suite: Suite) -> Past:
         loaded = self.suite(suite)
-        slug = self._slug(judge, loaded)
         start = self.root if is_built_in(suite.path) else suite.path.parent
-        judges = {declared.slug: declared for declared in self._judges(start).values()}
-        judge_then = judges.get(slug, judge)
+        declared = self._judges(start)
+        slug, judge_then = self._judge_then(judge, loaded, declared)
         suite_then = suite_for_judge(loaded, judge_then)
-        exchanges = recorded_trials(self._cassettes(slug, suite_then))
+
+        def exchanges_of(asked: JudgeSpec) -> ExchangesByTrial:
+            return recorded_trials(self._cassettes(slug or self._slug(asked, loaded), suite_then))
+
+        answered_then, exchanges = recorded_judgments(judge_then, loaded, exchanges_of)
         now = suite_for_judge(suite, judge)
         matched = match_items(suite_then.items, now.items)
         again = match_trials(suite_then, now, matched)
-        trials = plan_trials(suite_then)
-        answers = remembered(judge_then, suite_then, trials, exchanges)
-        if not any(trial_id in again for trial_id in answers):
+        if not any(judgment.trial.id in again for judgment in answered_then):
             raise UsageError(
                 f"judge {judge.name} on suite {suite.name} has no trial in common with "
                 f"{self.revision.name}",
@@ -388,11 +394,12 @@ class PastReader:
             )
         judgments = tuple(
             replace(
-                judgment_of(suite_then, judge_then, trial, answers[trial.id]),
-                trial=again.get(trial.id) or replace(trial, id=f"{trial.id}{_GONE}"),
+                judgment,
+                trial=again.get(judgment.trial.id)
+                or replace(judgment.trial, id=f"{judgment.trial.id}{_GONE}"),
+                recorded_at=None,
             )
-            for trial in trials
-            if trial.id in answers
+            for judgment in answered_then
         )
         identity = identity_of(judge_then, suite_then)
         measured = _measured(judge, now, identity, judgments, self.seed, self.registry)
@@ -423,6 +430,23 @@ class PastReader:
             path.read_bytes() == self.revision.place_in(self.folder, path).read_bytes()
             for path in within
         )
+
+    def _judge_then(
+        self, judge: JudgeSpec, suite: Suite, declared: Mapping[str, JudgeSpec]
+    ) -> tuple[str, JudgeSpec]:
+        """The slug by which a judge is recorded on a suite of then, and the judge as it was.
+
+        A jury is not recorded: the slug is empty. One that was not declared then is made of what
+        its members were.
+        """
+        by_slug = {each.slug: each for each in declared.values()}
+        was = by_slug.get(slug_of(judge.was)) if judge.was else None
+        then = by_slug.get(judge.slug) or was or judge
+        if then.jury is not None:
+            known = {each.name: each for each in self.judges()} | dict(declared)
+            return "", with_others(then, known, self.registry.providers, self.root)
+        slug = self._slug(judge, suite)
+        return slug, by_slug.get(slug, judge)
 
     def _slug(self, judge: JudgeSpec, suite: Suite) -> str:
         """The slug by which a judge is recorded on a suite of then."""
@@ -555,7 +579,7 @@ def ini_at(revision: Revision, start: Path, folder: Path) -> Mapping[str, Any]:
 
 
 def measured_now(
-    judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path], seed: int, registry: Registry
+    judge: JudgeSpec, suite: Suite, cassettes: Path, seed: int, registry: Registry
 ) -> tuple[Measured, ExchangesByTrial]:
     """A judge on a suite as the recordings say, without running anything; and what they hold.
 
@@ -568,19 +592,60 @@ def measured_now(
 
 
 def recorded_cell(
-    judge: JudgeSpec, suite: Suite, cassettes: Iterable[Path], seed: int, registry: Registry
+    judge: JudgeSpec, suite: Suite, cassettes: Path, seed: int, registry: Registry
 ) -> tuple[Cell, ExchangesByTrial]:
-    """The judgments of `measured_now` alone: nothing is estimated."""
-    own_suite = suite_for_judge(suite, judge)
-    recorded = recorded_trials(cassettes)
+    """The judgments of `measured_now` alone: nothing is estimated.
+
+    Args:
+        judge: whose recordings are in the folder ``cassettes``, or in the installation.
+        suite: without the judge's prompts.
+        cassettes: that folder.
+        seed: of the estimators.
+        registry: the measures.
+    """
+    judgments, recorded = recorded_judgments(
+        judge,
+        suite,
+        lambda asked: recorded_trials(
+            path
+            for path in cassettes_in(cassettes, asked.slug, suite.recordings).values()
+            if path.is_file()
+        ),
+    )
+    return _cell(judge, suite_for_judge(suite, judge), judgments, seed, registry), recorded
+
+
+def recorded_judgments(
+    judge: JudgeSpec, suite: Suite, exchanges_of: Callable[[JudgeSpec], ExchangesByTrial]
+) -> tuple[tuple[Judgment, ...], ExchangesByTrial]:
+    """The judgments of those trials of a suite that are recorded, and what is.
+
+    Of a jury those that its members' make, and what is recorded of all of them.
+
+    Args:
+        judge: as it was when it was recorded.
+        suite: without the judge's prompts.
+        exchanges_of: what is recorded of a judge that was asked, by trial.
+    """
+    if judge.members:
+        parts = {
+            member.slug: recorded_judgments(member, suite, exchanges_of) for member in judge.members
+        }
+        by_member = {member.name: parts[member.slug][0] for member in judge.members}
+        every: dict[str, list[Exchange]] = {}
+        # In the order of `measurement.jury_measurement`, whatever that of the members is.
+        for slug in sorted(parts):
+            for id_, exchanges in parts[slug][1].items():
+                every.setdefault(id_, []).extend(exchanges)
+        return jury_judgments(judge, suite_for_judge(suite, judge), by_member), every
+    own_suite, recorded = suite_for_judge(suite, judge), exchanges_of(judge)
     trials = plan_trials(own_suite)
     answers = remembered(judge, own_suite, trials, recorded)
-    judgments = tuple(
+    return tuple(
         judgment_of(own_suite, judge, trial, answers[trial.id], _recorded_at(recorded, trial))
         for trial in trials
         if trial.id in answers
-    )
-    return _cell(judge, own_suite, judgments, seed, registry), recorded
+    ), recorded
 
 
 def _recorded_at(recorded: ExchangesByTrial, trial: Trial) -> str | None:

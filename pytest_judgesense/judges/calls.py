@@ -11,6 +11,7 @@ prompt does not permit have no form to be repaired.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -41,7 +42,6 @@ from pytest_judgesense.trial import (
     Unparsed,
     Usage,
     Verdict,
-    content_of_slot,
 )
 
 # How the reasons begin for which a reply is sent to be repaired.
@@ -57,7 +57,13 @@ _FORM: Final = (
 
 
 def identity_of(judge: JudgeSpec, suite: Suite) -> dict[str, Any]:
-    """The identity of the judge, for datasheets; with its own prompts if ``suite`` sends any."""
+    """The identity of the judge, for datasheets; with its own prompts if ``suite`` sends any.
+
+    Of a jury also those of its members, without their names and in an order that names have no part
+    in: it is known by what they are.
+    """
+    if judge.members:
+        return _identity_of_jury(judge, suite)
     return {
         "name": judge.name,
         "provider": judge.provider,
@@ -74,6 +80,21 @@ def identity_of(judge: JudgeSpec, suite: Suite) -> dict[str, Any]:
         )
         if judge.system is not None or sent_prompts(suite, judge)
         else None,
+    }
+
+
+def _identity_of_jury(jury: JudgeSpec, suite: Suite) -> dict[str, Any]:
+    nameless = [identity_of(member, suite) | {"name": None} for member in jury.members]
+    nameless.sort(key=lambda member: json.dumps(member, sort_keys=True))
+    prompts = [member["own_prompts"] for member in nameless]
+    beside = ("name", "own_prompts")
+    return {
+        "name": jury.name,
+        "provider": jury.provider,
+        "model": jury.model,
+        **jury.settings,
+        "members": [{k: v for k, v in of.items() if k not in beside} for of in nameless],
+        "own_prompts": prompts_digest({"members": prompts}) if any(prompts) else None,
     }
 
 
@@ -173,7 +194,7 @@ def judgment_of(
         trial=trial,
         judge=judge.name,
         outcome=outcome,
-        chosen=_chosen(suite, trial, outcome),
+        chosen=suite.space.chosen(trial, outcome),
         reply="\n\n".join(shown) if shown else None,
         usage=Usage.summed(reply.usage for reply in replied),
         latency_s=answer.latency_s,
@@ -216,17 +237,6 @@ def _followed(
             parsed: ParsedReply = end.value
             return parsed
     return Failed("calls of this trial are missing"), None
-
-
-def _chosen(suite: Suite, trial: Trial, outcome: JudgmentOutcome) -> str | None:
-    if not isinstance(outcome, Verdict):
-        return None
-    if suite.space.pairwise:
-        return content_of_slot(outcome.value, trial.order)
-    labels = suite.space.labels
-    if trial.condition.get("polarity") == "inverted" and outcome.value in labels:
-        return labels[len(labels) - 1 - labels.index(outcome.value)]
-    return None
 
 
 def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], list[dict[str, str]]]:

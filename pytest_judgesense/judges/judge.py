@@ -28,7 +28,7 @@ class Judge:
             "content": ...}``), or fields of the suite by the names of its parameters or by
             ``arguments``; it returns a text, a label, a bool, an Enum, a number or a dictionary.
         settings: the keys of a table ``[tool.judgesense.judges.<name>]``; ``provider`` may be a
-            `Provider` itself.
+            `Provider` itself, and the ``members`` of a jury may be judges.
 
     Attributes:
         name: name of the judge.
@@ -43,6 +43,8 @@ class Judge:
 
         # What a function is made with stands there: a part of one, an object.
         source = Path(sys._getframe(1).f_code.co_filename).resolve()
+        if isinstance(members := settings.get("members"), list | tuple):
+            settings["members"] = [m.spec if isinstance(m, Judge) else m for m in members]
         self._spec = declared_judge(name, function, source, **settings)
 
     @property

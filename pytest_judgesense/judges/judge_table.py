@@ -22,17 +22,19 @@ from pydantic import (
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
 from pytest_judgesense.cassettes.matching import is_of_the_prompt
-from pytest_judgesense.errors import UsageError, did_you_mean
+from pytest_judgesense.errors import UsageError, did_you_mean, listed
 from pytest_judgesense.files.opening import read_text
 from pytest_judgesense.judges.functions import refuse_python
 from pytest_judgesense.judges.local import name_of
-from pytest_judgesense.judges.providers.base import provider_names
+from pytest_judgesense.judges.providers.base import JURY, provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.simulated.named_observers import observer_named
 from pytest_judgesense.judges.spec import (
     DEFAULT_BUDGET,
     JudgeFunction,
     JudgeSpec,
+    Jury,
+    JuryRule,
     Prices,
     Prompts,
     Provider,
@@ -200,6 +202,25 @@ class _JudgeForm(_Form):
         return self
 
 
+class _JuryForm(_Form):
+    """A judge whose verdicts are made of those of others."""
+
+    members: list[str] = Field(min_length=2)
+    rule: JuryRule | None = None
+    quorum: Whole | None = Field(default=None, ge=1)
+    was: str = ""
+
+    @model_validator(mode="after")
+    def _belongs_together(self) -> _JuryForm:
+        if twice := sorted({name for name in self.members if self.members.count(name) > 1}):
+            raise ValueError(f"{listed(map(repr, twice))} is named twice: a member has one vote")
+        if self.quorum is not None and self.quorum > len(self.members):
+            raise ValueError(
+                f"quorum: {self.quorum} of {len(self.members)} members can never state a verdict"
+            )
+        return self
+
+
 # The tables within a judge's table.
 _FORMS: Final[Mapping[str, type[_Form]]] = {
     "prompts": _PromptsForm,
@@ -208,10 +229,10 @@ _FORMS: Final[Mapping[str, type[_Form]]] = {
 }
 
 
-def _form_of(fault: Any) -> type[_Form]:
-    """The form of the table that a fault lies in."""
+def _form_of(fault: Any, form: type[_Form]) -> type[_Form]:
+    """The form of the table that a fault lies in, within a table of ``form``."""
     place = fault["loc"]
-    return _FORMS.get(str(place[0]), _JudgeForm) if len(place) > 1 else _JudgeForm
+    return _FORMS.get(str(place[0]), form) if len(place) > 1 else form
 
 
 def _said(fault: Any) -> str:
@@ -240,24 +261,12 @@ def judge_from_table(
     Raises:
         UsageError: a key or a value is wrong; it lists the valid ones.
     """
+    if "members" in table:
+        return _jury_of(name, table)
     try:
         form = _JudgeForm.model_validate(table, context=providers)
     except ValidationError as error:
-        faults = error.errors()
-        within = _form_of(faults[0])
-        keys = ", ".join(sorted(within.model_fields))
-        of = "" if within is _JudgeForm else f" of {faults[0]['loc'][0]},"
-        meant = [
-            did_you_mean(str(fault["loc"][-1]), _form_of(fault).model_fields)
-            for fault in faults
-            if fault["type"] == "extra_forbidden"
-        ]
-        raise UsageError(
-            f"judge {name!r} is declared wrongly",
-            found="; ".join(map(_said, faults)),
-            expected=f"the keys{of} {keys}",
-            remedy="; ".join(filter(None, [f"fix {table_of(name)}", *meant])),
-        ) from error
+        raise _declared_wrongly(name, error, _JudgeForm) from error
     model = form.model or form.function or ""
     if form.provider == "embedded":
         observer_named(model)
@@ -286,6 +295,45 @@ def judge_from_table(
     settings = {key: getattr(form, key) for key in _JudgeForm.model_fields if key != "function"}
     api = providers.get(form.provider)
     return JudgeSpec(name=name, api=api, folder=folder, **settings | resolved)
+
+
+def _declared_wrongly(name: str, error: ValidationError, form: type[_Form]) -> UsageError:
+    """The error of a table of ``form`` that has faults."""
+    faults = error.errors()
+    within = _form_of(faults[0], form)
+    keys = ", ".join(sorted(within.model_fields))
+    of = "" if within is form else f" of {faults[0]['loc'][0]},"
+    meant = [
+        did_you_mean(str(fault["loc"][-1]), _form_of(fault, form).model_fields)
+        for fault in faults
+        if fault["type"] == "extra_forbidden"
+    ]
+    kind = "jury" if form is _JuryForm else "judge"
+    return UsageError(
+        f"{kind} {name!r} is declared wrongly",
+        found="; ".join(map(_said, faults)),
+        expected=f"the keys{of} {keys}",
+        remedy="; ".join(filter(None, [f"fix {table_of(name)}", *meant])),
+    )
+
+
+def _jury_of(name: str, table: Mapping[str, Any]) -> JudgeSpec:
+    """The jury of a table with ``members``, whose names are resolved later.
+
+    Raises:
+        UsageError: a key or a value is wrong; it lists the valid ones.
+    """
+    members = table["members"]
+    given: list[JudgeSpec] = []
+    if isinstance(members, list):
+        given = [member for member in members if isinstance(member, JudgeSpec)]
+        members = [m.name if isinstance(m, JudgeSpec) else m for m in members]
+    try:
+        form = _JuryForm.model_validate({**table, "members": members})
+    except ValidationError as error:
+        raise _declared_wrongly(name, error, _JuryForm) from error
+    jury = Jury(tuple(form.members), form.rule, form.quorum, tuple(given))
+    return JudgeSpec(name, JURY, ", ".join(form.members), jury=jury, was=form.was)
 
 
 def declared_judge(

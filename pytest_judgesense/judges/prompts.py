@@ -30,10 +30,14 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     Template ids stay where one prompt replaces one template, so that trials of the old and the
     new prompt pair up; wordings that replace all templates are called ``t1``, ``t2``, ...
 
+    Under those of the members of a jury it is the suite as the first of them is asked.
+
     Raises:
         UsageError: a prompt asks for a field that the suite does not have, or is the only wording
-            for a suite that compares several.
+            for a suite that compares several; or a jury can have no verdicts on the suite.
     """
+    if judge.jury is not None:
+        return _suite_for_jury(suite, judge)
     planned, suite = suite, suite.unexpanded or suite
     templates = _own_templates(suite, judge)
     _verify(suite, judge, templates)
@@ -43,6 +47,33 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
     if templates != suite.templates or own_system:  # else it has cached derived values
         planned = suite.with_templates(templates, judge.system).expanded
     return planned.fitted("" if judge.provider == "callable" else judge.model)
+
+
+def _suite_for_jury(suite: Suite, jury: JudgeSpec) -> Suite:
+    """The suite as the members of a jury are asked, who must be asked the same trials."""
+    from pytest_judgesense.judges.jury import rule_on  # few sessions have a jury
+
+    rule_on(jury, suite)
+    if suite.form.settling is not None:
+        members = " ".join(f"--judge-name {of.called or of.name}" for of in jury.members)
+        raise UsageError(
+            f"jury {jury.name!r} has no verdicts on suite {suite.name}",
+            found="texts of its items that follow from what each judge has answered before",
+            expected="a suite that shows every judge the same",
+            remedy=f"measure its members: {members}",
+        )
+    by_member = {member.name: suite_for_judge(suite, member) for member in jury.members}
+    wordings = {name: [t.id for t in own.templates] for name, own in by_member.items()}
+    first = next(iter(by_member))
+    if other := next((name for name in wordings if wordings[name] != wordings[first]), None):
+        raise UsageError(
+            f"the members of jury {jury.name!r} are asked suite {suite.name} in other wordings",
+            found=f"{first}: {', '.join(wordings[first])}; {other}: {', '.join(wordings[other])}",
+            expected="as many wordings for each: verdicts are pooled trial by trial",
+            remedy=f"let {_PARAPHRASES} of the members have as many wordings, or leave the suite "
+            "out",
+        )
+    return by_member[first]
 
 
 def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:

@@ -47,7 +47,7 @@ from pytest_judgesense.judges.project_code import (
     other_copy,
     outside_of,
 )
-from pytest_judgesense.judges.providers.base import provider_names
+from pytest_judgesense.judges.providers.base import JURY, provider_names
 from pytest_judgesense.judges.providers.builtin import BUILT_IN, provider_of
 from pytest_judgesense.judges.simulated.named_observers import PROFILES, observer_named
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec, Provider, Repair, table_of
@@ -211,9 +211,7 @@ def resolve_judges(
 
     resolved: dict[str, JudgeSpec] = {}
     for name in dict.fromkeys(wanted):
-        judge = in_project(named(name), root or Path.cwd())
-        if judge.repair is not None and judge.repair.judge is not None:
-            judge = _repaired_by(judge, judge.repair, named(judge.repair.judge))
+        judge = with_others(named(name), judges, providers, root or Path.cwd())
         other = resolved.setdefault(judge.slug.lower(), judge)
         if other is not judge:
             raise UsageError(
@@ -225,11 +223,89 @@ def resolve_judges(
     return list(resolved.values())
 
 
+def with_others(
+    judge: JudgeSpec,
+    judges: Mapping[str, JudgeSpec],
+    providers: Mapping[str, Provider],
+    root: Path,
+) -> JudgeSpec:
+    """A judge of the project in ``root`` with the judges that it names: who repairs, who votes.
+
+    Raises:
+        UsageError: it names one that is none of the ``judges``, or may not do that.
+    """
+    judge = in_project(judge, root)
+    if judge.repair is not None and judge.repair.judge is not None:
+        name = judge.repair.judge
+        repairer = judges[name] if name in judges else judge_from_name(name, providers, judges)
+        return _repaired_by(judge, judge.repair, repairer)
+    if judge.jury is None:
+        return judge
+    given = {member.name: member for member in judge.jury.judges}
+    members = [
+        with_others(_member(judge, name, {**judges, **given}, providers), judges, providers, root)
+        for name in judge.jury.members
+    ]
+    by_slug: dict[str, str] = {}
+    for name, member in zip(judge.jury.members, members, strict=True):
+        if (other := by_slug.setdefault(member.slug.lower(), name)) != name:
+            raise UsageError(
+                f"jury {judge.name!r} has one member twice",
+                found=f"{other!r} and {name!r}, which are both called {member.name!r}",
+                expected="judges that differ: a member has one vote",
+                remedy=f"take one out of members in {table_of(judge.name)}",
+            )
+    return replace(judge, jury=replace(judge.jury, judges=tuple(members)))
+
+
+def _member(
+    jury: JudgeSpec, name: str, judges: Mapping[str, JudgeSpec], providers: Mapping[str, Provider]
+) -> JudgeSpec:
+    """The judge that a jury names.
+
+    Raises:
+        UsageError: there is none of that name, or it is a jury.
+    """
+    if name not in judges:
+        try:
+            return judge_from_name(name, providers, judges)
+        except UsageError as error:
+            others = {other for other in judges if other != jury.name}
+            raise UsageError(
+                f"jury {jury.name!r} has a member that is no judge: {name!r}",
+                found=error.what,
+                expected=f"a judge that is declared ({listed(sorted(others))}), or provider:model",
+                remedy=did_you_mean(name, others)
+                or f"declare it, {table_of(name)}, or take it out of {table_of(jury.name)}",
+            ) from error
+    if (member := judges[name]).jury is not None:
+        raise UsageError(
+            f"jury {jury.name!r} has a member that is a jury: {name!r}",
+            found=f"{name}, of {listed(member.jury.members)}",
+            expected="judges that are asked themselves",
+            remedy=f"name its members in {table_of(jury.name)}, or leave it out",
+        )
+    return member
+
+
+def with_members(judges: Iterable[JudgeSpec]) -> list[JudgeSpec]:
+    """The judges, and before each jury those of its members that are not among them, once each."""
+    given = list(judges)
+    slugs = {judge.slug for judge in given}
+    every: dict[str, JudgeSpec] = {}
+    for judge in given:
+        for member in judge.members:
+            if member.slug not in slugs:
+                every.setdefault(member.slug, member)
+        every[judge.slug] = judge
+    return list(every.values())
+
+
 def _repaired_by(judge: JudgeSpec, repair: Repair, repairer: JudgeSpec) -> JudgeSpec:
-    if repairer.provider == "callable":
+    if repairer.provider in ("callable", JURY):
         raise UsageError(
             f"judge {judge.name!r} cannot have its replies repaired by {repairer.name!r}",
-            found="a Python function",
+            found="a jury" if repairer.jury else "a Python function",
             expected="a judge with a provider: its calls are in the recording of the other's",
             remedy="name another judge, or repair = true for the same one",
         )
@@ -405,7 +481,7 @@ def _lacking(spec: JudgeSpec, module: str, lacking: str, error: Exception) -> Us
 
 def key_of(spec: JudgeSpec) -> tuple[str, str | None]:
     """Name and value of the environment variable that holds the judge's key."""
-    if spec.provider in ("callable", "embedded", "local"):
+    if spec.provider in ("callable", "embedded", "local", JURY):
         return "", None
     name = spec.api_key_env or provider_of(spec).default_key_env
     return name, os.environ.get(name)

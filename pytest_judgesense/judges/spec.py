@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pytest_judgesense.cassettes.bodies import MOST_BYTES
-from pytest_judgesense.errors import ExtensionError, JudgesenseError, told_apart
-from pytest_judgesense.judges.providers.base import HttpRequest, Reply
+from pytest_judgesense.errors import ExtensionError, JudgesenseError, UsageError, listed, told_apart
+from pytest_judgesense.judges.providers.base import JURY, HttpRequest, Reply
 from pytest_judgesense.trial import Failed
 
 # Of the messages, or of fields of a suite; its return is read as a reply (see `judges.functions`).
@@ -25,8 +25,9 @@ JudgeFunction: TypeAlias = Callable[..., Any]
 
 # Tokens of a reply, for judges that declare no number.
 DEFAULT_BUDGET: Final = 256
-# Providers whose judges run on this machine, and cost nothing.
-FREE: Final = ("embedded", "local")
+# Judges that cost nothing: of providers that run on this machine, and juries, of which the members
+# are paid for.
+FREE: Final = ("embedded", "local", JURY)
 _PROVIDER_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 # Names of devices on Windows, in every folder and with any suffix.
@@ -73,6 +74,34 @@ class Repair:
     judge: str | None = None
     temperature: float | None = 0.0
     spec: JudgeSpec | None = None
+
+
+# How the verdicts of a jury's members make its own.
+JuryRule: TypeAlias = Literal["majority", "mean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """Judges whose verdicts make one, see `judges.jury`.
+
+    Attributes:
+        members: their names, as declared or as ``provider:model``.
+        rule: ``None`` for the one that fits a suite: the mean of grades and scores, else the
+            majority.
+        quorum: how many of them must state a verdict; ``None`` for all.
+        judges: the members that are known: all of them once their names are resolved, before that
+            those that Python code has given.
+    """
+
+    members: tuple[str, ...]
+    rule: JuryRule | None = None
+    quorum: int | None = None
+    judges: tuple[JudgeSpec, ...] = ()
+
+    @property
+    def least(self) -> int:
+        """How many members must state a verdict."""
+        return len(self.members) if self.quorum is None else self.quorum
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +158,8 @@ class JudgeSpec:
             two requests that differ in these alone are the same.
         was: the name of the judge that it takes the place of, by which its recordings stand at
             earlier revisions; empty for none.
+        jury: whose verdicts make those of a ``jury``, which is never asked itself; ``None`` for a
+            judge that is.
     """
 
     name: str
@@ -169,6 +200,17 @@ class JudgeSpec:
     source: Path | None = field(default=None, repr=False, compare=False)
     ignore: tuple[str, ...] = ()
     was: str = field(default="", compare=False)
+    jury: Jury | None = None
+
+    @property
+    def members(self) -> tuple[JudgeSpec, ...]:
+        """The judges whose verdicts make its own; none of a judge that is asked itself."""
+        return self.jury.judges if self.jury else ()
+
+    @property
+    def asked_judges(self) -> tuple[JudgeSpec, ...]:
+        """Who is asked: its members, or it alone."""
+        return self.members or (self,)
 
     @property
     def by_return(self) -> bool:
@@ -189,7 +231,12 @@ class JudgeSpec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The decoding settings, for datasheets; they are part of the judge's identity."""
+        """The decoding settings, for datasheets; they are part of the judge's identity.
+
+        Of a jury, whose members have such settings, its rule and its quorum.
+        """
+        if self.jury is not None:
+            return {"rule": self.jury.rule, "quorum": self.jury.least}
         optional = {
             "top_p": self.top_p,
             "structured": self.structured,
@@ -315,6 +362,17 @@ class Provider:
             found=present,
             expected="an HttpRequest of build, and a Reply or Failed of parse",
             remedy="fix the plugin",
+        )
+
+
+def refuse_jury(judge: JudgeSpec, what: str) -> None:
+    """Raise `UsageError` if a judge is a jury; ``what`` cannot be done with one."""
+    if judge.jury is not None:
+        raise UsageError(
+            f"{what}: {judge.name!r} is a jury",
+            found=f"its verdicts are made of those of {listed(judge.jury.members)}",
+            expected="a judge that is asked itself",
+            remedy="name one of its members",
         )
 
 

@@ -119,9 +119,10 @@ class Family:
         """
         # Projects of one repository may have judges of one name.
         measured: dict[tuple[str, Path | None], tuple[JudgeSpec, dict[Path, Suite]]] = {}
-        for judge, suite, _ in self.members:
-            key = judge.slug, judge.folder
-            measured.setdefault(key, (judge, {}))[1][suite.path] = suite
+        for member in self.members:
+            for judge in member.judge.asked_judges:
+                key = judge.slug, judge.folder
+                measured.setdefault(key, (judge, {}))[1][member.suite.path] = member.suite
         for judge, suites in measured.values():
             if not (unsent := unsent_prompts(judge, suites.values())):
                 continue
@@ -496,6 +497,12 @@ class Family:
         if not (self._settings.early_stop or suite.early_stop) or self.policy == "refuted":
             return None
         place = judge.slug, suite.name, suite.path
+        if any(
+            judge.slug in (asked.slug for asked in member.judge.members)
+            and place[1:] == (member.suite.name, member.suite.path)
+            for member in self.members
+        ):
+            return None  # its jury needs the whole suite
         checks = {
             member.check.key: member.check
             for member in self.members

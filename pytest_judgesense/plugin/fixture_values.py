@@ -26,7 +26,7 @@ from pytest_judgesense.judges.client import open_client
 from pytest_judgesense.judges.judge import Judge, Prompt
 from pytest_judgesense.judges.providers.base import Reply
 from pytest_judgesense.judges.resolving import credentials_of
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, refuse_jury
 from pytest_judgesense.plugin.activation import PLUGINS
 from pytest_judgesense.plugin.markers import EVALUATED, checks_of, evaluate
 from pytest_judgesense.plugin.messages import without_frames
@@ -219,6 +219,7 @@ class AskableJudge(Judge):
 @contextmanager
 def askable_judge(item: pytest.Item, spec: JudgeSpec) -> Iterator[AskableJudge]:
     """The judge, with its cassette open for the time of the test."""
+    refuse_jury(spec, "a test cannot ask its judge")
     run = state_of(item.config).run
     measurements = run.measurements
     recordings, shard = measurements.recordings, measurements.shard

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,7 @@ from pytest_judgesense.judges.session import SessionCalls
 from pytest_judgesense.judges.spec import JudgeFunction, JudgeSpec
 from pytest_judgesense.judges.throttle import Deadline, SessionBudget, Throttle
 from pytest_judgesense.judges.trust import Trust
-from pytest_judgesense.measurement import Measurement, measure, record
+from pytest_judgesense.measurement import Measurement, measure, measurement_of, record
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.plugin import workers
 from pytest_judgesense.plugin.cassette_files import Recordings
@@ -166,7 +166,8 @@ class Measurements:
             providers,
             self._settings.rootdir,
         )
-        if self._settings.mode != "replay" or any(judge.provider == "callable" for judge in judges):
+        asked = (of.provider for judge in judges for of in judge.asked_judges)
+        if self._settings.mode != "replay" or "callable" in asked:
             # vcrpy and the clients that it knows take a second: not of the first test that asks.
             import pytest_judgesense.cassettes.interception  # noqa: F401
         return judges
@@ -176,6 +177,8 @@ class Measurements:
 
         Before anybody is asked. A replay does without the function where it can: it imports none.
         """
+        for member in judge.members:
+            self.refuse_function(member, suite, checks)
         if judge.provider != "callable":
             return
         if judge.function is None and not self._settings.asks:
@@ -222,13 +225,20 @@ class Measurements:
     def shown(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement, made once, which the datasheet shows; the same error at every call."""
         if self.shard is not None:
-            pytest.skip(self._record_shard(judge, suite, self.shard))
+            recorded = self._record_shard(judge, suite, self.shard)
+            pytest.skip(
+                f"{recorded}; joined by `judgesense recordings join`, all shards are measured"
+            )
         measurement = self.once(judge, suite)
+        for member in judge.members:
+            self._collected.add(self.once(member, suite))
         self._collected.add(measurement)
         return measurement
 
     def _record_shard(self, judge: JudgeSpec, suite: Suite, shard: Shard) -> str:
-        """Record a part of a suite once; returns its lines, the same in any process."""
+        """Record a part of a suite once; returns what was, the same in any process."""
+        if judge.members:
+            return "; ".join(self._record_shard(m, suite, shard) for m in judge.members)
         key = (judge.slug, suite.name, suite.path)
         if key not in self._shards:
             part, mode = shard.part(plan_trials(suite_for_judge(suite, judge))), self._settings.mode
@@ -247,8 +257,7 @@ class Measurements:
                 if part and not recorded.answered:
                     raise _nothing_recorded(judge, suite, shard, reasons)
             self._shards[key] = lines
-        joined = "joined by `judgesense recordings join`, all shards are measured"
-        return f"{self._shards[key][0]}; {joined}"
+        return self._shards[key][0]
 
     def once(self, judge: JudgeSpec, suite: Suite) -> Measurement:
         """The measurement, shown by the datasheet only where this process has made calls for it."""
@@ -271,6 +280,12 @@ class Measurements:
         return measured
 
     def _measure(self, judge: JudgeSpec, suite: Suite) -> Measurement:
+        if judge.members:
+            warnings = self.lint(suite_for_judge(suite, judge))  # refused before anybody is asked
+            measurement = measurement_of(judge, partial(self._of_member, judge, suite=suite))
+            if self._settings.early_stop or suite.early_stop:
+                warnings = (*warnings, f"{suite.name} is asked completely: {judge.name} is a jury")
+            return replace(measurement, notices=(*warnings, *measurement.notices))
         warnings = self.lint(suite_for_judge(suite, judge))
         stopping = self.stopping_of(judge, suite, self._progress)
         with self._asking_of(judge, suite) as (cassettes, asking):
@@ -297,6 +312,14 @@ class Measurements:
             self.recordings.command(judge, suite),
         )
         return measurement
+
+    def _of_member(self, jury: JudgeSpec, member: JudgeSpec, suite: Suite) -> Measurement:
+        """The measurement of a member; an error of it says how the whole jury is recorded."""
+        try:
+            return self.once(member, suite)
+        except JudgesenseError as error:
+            alone, whole = (self.recordings.command(each, suite) for each in (member, jury))
+            raise error.with_texts(lambda text: text.replace(alone, whole)) from None
 
     @contextmanager
     def _asking_of(
@@ -349,7 +372,8 @@ class Measurements:
     @cached_property
     def _without_key(self) -> JudgeError | None:
         """The error of a judge without a key that a selected check has to ask, before any call."""
-        for judge, suite in self.selected if self._settings.asks else ():
+        asked = ((j, suite) for judge, suite in self.selected for j in judge.asked_judges)
+        for judge, suite in asked if self._settings.asks else ():
             error = missing_key(judge)
             if error is not None and self._has_to_ask(judge, suite_for_judge(suite, judge)):
                 return error

@@ -29,7 +29,12 @@ _ENOUGH: Final = 1024
 
 
 def budget_findings(judge: JudgeSpec, suite: Suite, cassettes: Path) -> Iterator[LintFinding]:
-    """A warning where a judge reasons, by its settings or its recorded replies, on few tokens."""
+    """A warning where a judge reasons, by its settings or its recorded replies, on few tokens.
+
+    Of a jury there is none: its members are judges of their own.
+    """
+    if judge.jury is not None:
+        return
     allowed = judge_for_suite(judge, suite_for_judge(suite, judge)).max_tokens
     if judge.provider != "callable" and allowed >= _ENOUGH:
         return

@@ -109,7 +109,6 @@ class Place:
     def recorded(self, name: str | None = None) -> Iterator[tuple[JudgeSpec, Suite]]:
         """The suites here, or those of a name, each with its judges that are recorded."""
         from pytest_judgesense.judges.resolving import declared_judges, resolve_judges
-        from pytest_judgesense.suites.builtin import cassettes_in
         from pytest_judgesense.suites.loading import load_suite
 
         registry = self.registry
@@ -117,9 +116,18 @@ class Place:
             suite = load_suite(path, None, registry.forms)
             declared = declared_judges(path.parent, registry.providers)
             for judge in resolve_judges((), declared, {}, suite.judges, registry.providers):
-                paths = cassettes_in(self.cassettes, judge.slug, suite.recordings)
-                if all(recording.is_file() for recording in paths.values()):
+                if self.is_recorded(judge, suite):
                     yield judge, suite
+
+    def is_recorded(self, judge: JudgeSpec, suite: Suite) -> bool:
+        """Whether a suite has all its recordings of a judge; of a jury those of all its members."""
+        from pytest_judgesense.suites.builtin import cassettes_in
+
+        return all(
+            path.is_file()
+            for asked in judge.asked_judges
+            for path in cassettes_in(self.cassettes, asked.slug, suite.recordings).values()
+        )
 
     @property
     def plans(self) -> Plans:

@@ -87,6 +87,8 @@ def quote(
     With ``plans``, answers are carried over to trials of other names, as a recording does it.
     """
     trials = plan_trials(asked_suite)
+    if judge.jury is not None:
+        return _no_calls(len(trials))
     calls_of = first_calls(asked_suite, judge)
     planned = {trial.id: calls_of(trial) for trial in trials}
     carried: Collection[str] = ()
@@ -111,11 +113,18 @@ def quote(
 
 def quote_of_all(judge: JudgeSpec, asked_suite: Suite) -> Quote:
     """What it costs to ask all, whatever is recorded."""
+    if judge.jury is not None:
+        return _no_calls(len(plan_trials(asked_suite)))
     trials, calls_of = plan_trials(asked_suite), first_calls(asked_suite, judge)
     every = [call for trial in trials for call in calls_of(trial)]
     prompt, completion = tokens_of(every, judge, asked_suite)
     counts = len(trials), len(every), len(every), 0, len(every)
     return Quote(*counts, prompt, completion, _price(judge, prompt, prompt, completion))
+
+
+def _no_calls(trials: int) -> Quote:
+    """The quote of a jury: its members are asked, who have quotes of their own."""
+    return Quote(trials, 0, 0, 0, 0, 0, 0, (0.0, 0.0))
 
 
 def cost_words(judge: JudgeSpec, of: Quote) -> str:
@@ -177,10 +186,16 @@ def call_plan(
 ) -> CallPlan:
     """The plan of what is asked: by label a judge and a suite, without the judge's prompts.
 
-    With ``afresh`` what is recorded is asked again, as a live run does it.
+    In place of a jury stand its members; who is asked twice about a suite is asked once. With
+    ``afresh`` what is recorded is asked again, as a live run does it.
     """
-    parts = []
+    every: dict[tuple[str, str, str], tuple[str, JudgeSpec, Suite]] = {}
     for label, judge, suite in asked:
+        for member in judge.asked_judges:
+            own_label = f"{member.name} for {label}" if judge.members else label
+            every.setdefault((member.slug, suite.name, suite.digest), (own_label, member, suite))
+    parts = []
+    for label, judge, suite in every.values():
         own_suite = suite_for_judge(suite, judge)
         quoted = (
             quote_of_all(judge, own_suite) if afresh else quote(judge, own_suite, cassettes, plans)

@@ -27,6 +27,7 @@ from pytest_judgesense.datasheets.sections import (
 )
 from pytest_judgesense.estimate import CENSORED, Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.judges.providers.base import JURY
 from pytest_judgesense.measures.definition import Brief
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.text import numbers
@@ -40,7 +41,10 @@ if TYPE_CHECKING:
 # The word for a failure that is known and accepted on the day of the reader.
 KNOWN: Final = "known"
 _PREFIXED: Final = ("distance", "k", "polarity", "temperature")
-_SETTINGS: Final = ("base_url", "temperature", "max_tokens", "reasoning", "seed")
+_SETTINGS: Final = (
+    *("base_url", "temperature", "max_tokens", "reasoning", "seed"),
+    *("rule", "quorum"),  # of a jury
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +233,8 @@ class JudgeView:
 
     @property
     def totals(self) -> list[str]:
+        if self.sheet.identity.get("provider") == JURY:
+            return ["those of its members"]
         calls = self.sheet.calls
         words = [*calls.made_words, f"{calls.failed:,} failed"]
         if (prompt := calls.prompt_tokens) is not None:

@@ -83,6 +83,7 @@ PAGES: Final[Mapping[str, str]] = MappingProxyType(
         "drift": "howto/drift.md",
         "early-stopping": "early-stopping.md",
         "extending": "extending.md",
+        "juries": "juries.md",
         "migrate": "howto/migrate.md",
         "panel": "howto/panel.md",
         "rubric-suites": "howto/rubric.md",

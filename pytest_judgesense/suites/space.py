@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
@@ -13,7 +15,11 @@ from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
     Criterion,
+    JudgmentOutcome,
     ScoreRange,
+    Trial,
+    Verdict,
+    content_of_slot,
     grouped,
     is_number,
     score_of_text,
@@ -63,6 +69,20 @@ class DecisionSpace:
         if self.score is None:
             return label in self.labels
         return self.score.holds(score_of_text(label))
+
+    def chosen(self, trial: Trial, outcome: JudgmentOutcome) -> str | None:
+        """The content that a verdict selects, or its label under a template of this polarity.
+
+        ``None`` where the verdict itself says it, and where there is none.
+        """
+        if not isinstance(outcome, Verdict):
+            return None
+        if self.pairwise:
+            return content_of_slot(outcome.value, trial.order)
+        labels = self.labels
+        if trial.condition.get("polarity") == "inverted" and outcome.value in labels:
+            return labels[len(labels) - 1 - labels.index(outcome.value)]
+        return None
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -116,6 +136,21 @@ def space_of_labels(labels: Sequence[str], values: Mapping[str, str]) -> Decisio
             label: tuple(word for word, _ in words[label]) for label in labels if label in words
         },
     )
+
+
+@lru_cache(maxsize=4096)
+def grades_in(verdict: str) -> Mapping[str, Any]:
+    """The grades of a verdict; none where it is not of this form, as logs of others may be."""
+    try:
+        value = json.loads(verdict)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def verdict_of_grades(grades: Mapping[str, str | None]) -> str:
+    """The verdict that holds a grade for each criterion, ``null`` where there is none."""
+    return json.dumps(grades, separators=(",", ":"), ensure_ascii=False)
 
 
 def object_schema(**properties: Any) -> dict[str, Any]:

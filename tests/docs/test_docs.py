@@ -24,7 +24,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
 from pytest_judgesense.instruments.temperature.causal import unusable
 from pytest_judgesense.instruments.temperature.stimuli import GradedItem
-from pytest_judgesense.judges.judge_table import _JudgeForm
+from pytest_judgesense.judges.judge_table import _JudgeForm, _JuryForm
 from pytest_judgesense.judges.providers.base import provider_names
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.named_observers import PROFILES
@@ -440,6 +440,7 @@ def test_cli_commands() -> None:
 def test_judges() -> None:
     text = page_text("judges.md")
     assert {row[0] for row in table_rows("judges.md", "## Keys")} == set(_JudgeForm.model_fields)
+    assert {row[0] for row in table_rows("juries.md", "## Keys")} == set(_JuryForm.model_fields)
     # Under a heading of their own, or as a line of the table of presets.
     names = provider_names(BUILT_IN.providers)
     assert all(f"### `{name}`" in text or f"\n| `{name}` | `http" in text for name in names)
@@ -475,6 +476,8 @@ def test_fields_of_files(tmp_path: Path) -> None:
     # Where a suite asks otherwise than the judge declares, and where people labelled items.
     parts = ("max_tokens", "temperature", "calibration")
     sometimes = {f"judges[].parts[].{name}" for name in parts}
+    # Of a jury.
+    sometimes |= {f"judges[].judge.{name}" for name in ("members", "rule", "quorum")}
     # Of checks that compare with a baseline.
     against = "judges[].checks[].against"
     over = "judges[].checks[].over"

@@ -77,7 +77,7 @@ def test_every_key_of_the_forms_is_explained() -> None:
     all_schemas = GENERATOR.schemas.all_schemas()
     forms = [form for form in SUITE_HEADINGS if form != "SuiteForm"]
     parts = [
-        all_schemas["judge"],
+        *(all_schemas["judge"]["$defs"][form] for form in ("Judge", "Jury")),
         all_schemas["suite"],
         *(all_schemas["suite"]["$defs"][form] for form in forms),
     ]
@@ -206,6 +206,7 @@ def test_suites_and_their_items(name: str) -> None:
     [
         ("suite", {"schema": "judgesense/suite/1", "name": "x", "kind": "guess"}),
         ("judge", {"provider": "openai", "modell": "m"}),
+        ("judge", {"members": ["a"]}),
         ("judgment", {"trial": "a", "judge": "j", "suite": "s", "item": "1"}),
         (
             "judgment",

@@ -28,7 +28,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.instruments.rubric.replies import grades_in
 from pytest_judgesense.measures.cell import (
     UNPARSED,
     VERDICT,
@@ -39,7 +38,7 @@ from pytest_judgesense.measures.cell import (
 )
 from pytest_judgesense.measures.derived import derived_cell, in_order_of_appearance
 from pytest_judgesense.stats.inputs import Floats, first_positions
-from pytest_judgesense.suites.space import position
+from pytest_judgesense.suites.space import grades_in, position
 from pytest_judgesense.trial import (
     LABEL,
     Condition,

@@ -28,11 +28,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.replies.formal import stated_objects
-from pytest_judgesense.suites.space import DecisionSpace, object_schema
+from pytest_judgesense.suites.space import DecisionSpace, object_schema, verdict_of_grades
 from pytest_judgesense.suites.suite import ParsedReply, ReplyForm
 from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number
 
@@ -86,17 +86,7 @@ def parse_grades(criteria: Sequence[Criterion], text: str, truncated: bool = Fal
     if not any(grades.values()):
         name, value = next(iter(stated[0][2].items()))
         return Unparsed(f"no grade: {name} = {json.dumps(value)[:40]}"), None
-    return Verdict(json.dumps(grades, separators=(",", ":"), ensure_ascii=False)), None
-
-
-@lru_cache(maxsize=4096)
-def grades_in(verdict: str) -> Mapping[str, Any]:
-    """The grades of a verdict; none where it is not of this form, as logs of others may be."""
-    try:
-        value = json.loads(verdict)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+    return Verdict(verdict_of_grades(grades)), None
 
 
 def grade_of(value: object, labels: Sequence[str]) -> str | None:

@@ -8,8 +8,10 @@ from typing import Final
 
 from pytest_judgesense.trial import Token, Usage
 
-# What judges have in place of a provider: a Python function, or a judgment log.
-NO_PROVIDERS: Final = ("callable", "log")
+# What a judge has in place of a provider whose verdicts are made of those of others.
+JURY: Final = "jury"
+# What judges have in place of a provider: a Python function, a judgment log, or members.
+NO_PROVIDERS: Final = ("callable", "log", JURY)
 
 
 def provider_names(providers: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from pytest_judgesense.judges.providers import formats
-from pytest_judgesense.judges.spec import JudgeSpec, Provider
+from pytest_judgesense.judges.spec import JudgeSpec, Provider, refuse_jury
 
 OPENAI: Final = Provider(
     "openai",
@@ -72,5 +72,10 @@ BUILT_IN: Final[Mapping[str, Provider]] = MappingProxyType(
 
 
 def provider_of(spec: JudgeSpec) -> Provider:
-    """The provider that builds a judge's requests; ``KeyError`` for a callable."""
+    """The provider that builds a judge's requests; ``KeyError`` for a callable.
+
+    Raises:
+        UsageError: it is a jury, which sends none.
+    """
+    refuse_jury(spec, "what it is asked cannot be written")
     return spec.api or BUILT_IN[spec.provider]

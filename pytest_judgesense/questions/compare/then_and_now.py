@@ -32,6 +32,7 @@ from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.throttle import CONCURRENCY
 from pytest_judgesense.judges.trust import Trust
+from pytest_judgesense.measurement import Measurement, measurement_of
 from pytest_judgesense.measurement import measure as measure_suite
 from pytest_judgesense.questions.compare.paired_measurements import (
     AtRevision,
@@ -108,8 +109,7 @@ def recorded_then_and_now(
             if runs_code:
                 now, exchanges = _replayed(judge, suite, cassettes, seed, place.registry)
             else:
-                paths = cassettes_in(cassettes, judge.slug, suite.recordings).values()
-                now, exchanges = measured_now(judge, suite, paths, seed, place.registry)
+                now, exchanges = measured_now(judge, suite, cassettes, seed, place.registry)
             both.then.append(past.measured)
             both.now.append(now)
             both.at_revision[judge.name, suite.name] = AtRevision(
@@ -123,7 +123,7 @@ def _replayed(
     judge: JudgeSpec, suite: Suite, cassettes: Path, seed: int, registry: Registry
 ) -> tuple[Measured, ExchangesByTrial]:
     """A judge on a suite as pytest replays it: the code of functions is run, and asks nobody."""
-    if judge.provider == "callable":
+    if any(asked.provider == "callable" for asked in judge.asked_judges):
         find_code_of_project()
     own_suite = suite_for_judge(suite, judge)
     asking = Asking(
@@ -131,12 +131,16 @@ def _replayed(
         how_to_record=f"record it: pytest {shlex.quote(str(suite.path))} --judge-mode record",
         registry=registry,
     )
-    paths = cassettes_in(cassettes, judge.slug, own_suite.recordings)
     with closing(AskingLoop()) as loop:
-        measurement = measure_suite(judge, suite, paths, loop, seed=seed, asking=asking)
+
+        def measure_asked(asked: JudgeSpec) -> Measurement:
+            paths = cassettes_in(cassettes, asked.slug, own_suite.recordings)
+            return measure_suite(asked, suite, paths, loop, seed=seed, asking=asking)
+
+        measurement = measurement_of(judge, measure_asked)
     side = Side(measurement.sound().estimates, measurement.cell)
     measured = Measured(judge.name, suite.name, identity_of(judge, own_suite), side)
-    return measured, recorded_trials(paths.values())
+    return measured, recorded_trials(measurement.cassettes)
 
 
 _LOG: Final = ".jsonl"

@@ -30,7 +30,6 @@ from pytest_judgesense.questions.correct.drawn_labels import uncounted_words, ve
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.report.datasheet_file import datasheet_from, datasheet_object
 from pytest_judgesense.report.logged_cells import cells_of_logs
-from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
@@ -99,8 +98,7 @@ def _recorded_verdicts(
     judge: JudgeSpec, suite: Suite, place: Place, seed: int
 ) -> JudgeVerdicts | None:
     """What a recording holds of a judge on a suite; ``None`` for no verdict."""
-    paths = cassettes_in(place.cassettes, judge.slug, suite.recordings).values()
-    measured, recorded = measured_now(judge, suite, paths, seed, place.registry)
+    measured, recorded = measured_now(judge, suite, place.cassettes, seed, place.registry)
     cell = measured.side.cell
     if cell is None or not cell.judgments:
         return None
@@ -113,7 +111,7 @@ def _recorded_verdicts(
     return JudgeVerdicts(
         cell,
         tuple(sorted({model for counts in models for model in counts})),
-        request_shared(judge, own_suite, trials, recorded),
+        None if judge.members else request_shared(judge, own_suite, trials, recorded),
         (*left_out_words, *uncounted_words(suite.uncounted)),
         suite.items,
     )

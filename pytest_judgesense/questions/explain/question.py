@@ -111,10 +111,10 @@ def _suite_page() -> Iterator[str]:
 def _judge_page() -> Iterator[str]:
     schema = _schema("judge")
     yield "# Judge tables\n"
-    yield "A table `[tool.judgesense.judges.NAME]`, explained in [judges.md](../judges.md)."
+    yield "A table `[tool.judgesense.judges.NAME]`, explained in [judges.md](../judges.md);"
+    yield "of a jury in [juries.md](../juries.md)."
     yield "Providers: " + ", ".join(map(code, provider_names(BUILT_IN))) + "."
     yield "Schema: [judge.json](../schemas/judge.json).\n"
-    yield from _keys(schema, schema)
     for name, form in schema["$defs"].items():
         if "properties" in form:
             yield f"## {name.strip('_')}\n"

@@ -18,6 +18,7 @@ from pytest_judgesense.asking.inquiry import Asking
 from pytest_judgesense.errors import SuiteError, UsageError, printable
 from pytest_judgesense.judges.client import is_embedded
 from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.resolving import with_members
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
 from pytest_judgesense.measures.shared import AGREEMENT
@@ -182,7 +183,10 @@ class PersonLabelsQuestion:
         names = self.judges or [*self.place.declared] or [*suite.judges]
         how = f"record it: pytest {shlex.quote(str(suite.path))} --judge-mode record"
         with closing(AskingLoop()) as loop:
-            for judge in self.place.judges_to_ask(names):
+            # A jury disputes nothing that its members do not.
+            for judge in with_members(self.place.judges_to_ask(names)):
+                if judge.members:
+                    continue
                 paths = cassettes_in(self.place.cassettes, judge.slug, suite.recordings)
                 asking = Asking(
                     trust=trust_of(self.suite),

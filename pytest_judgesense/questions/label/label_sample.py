@@ -285,7 +285,7 @@ class SentQuestions:
         Raises:
             CassetteError: a recording cannot be read.
         """
-        functions = list(judges)
+        functions = [judge for judge in judges if judge.jury is None]
         if not functions or any(judge.provider != "callable" for judge in functions):
             return None
         trials = plan_trials(suite)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.checks.early_stop import Stopping
 from pytest_judgesense.checks.outcome import Assessment, DecisionRule, Policy, judge_check
+from pytest_judgesense.errors import listed
 from pytest_judgesense.judges.prompts import suite_for_judge, unsent_notices
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measures.bar import Check
@@ -56,6 +57,10 @@ class PlannedCalls:
         yield trials_line(self.suite)
         yield from (f"  {notice}" for notice in unsent_notices(self.judge, self.suite))
         yield from (f"  {finding.line}" for finding in self.budgets)
+        if self.judge.jury is not None:
+            members = listed(self.judge.jury.members)
+            yield f"  calls to be made: none, its verdicts are made of those of {members}"
+            return
         yield from self._call_lines()
         is_unsure = self.quote.most > self.quote.to_make
         replies = f"at most {self.quote.completion_tokens} of replies"
@@ -251,7 +256,7 @@ class SuitePlan:
         scores: lines that say what scorers which know no language get right, if they are wanted.
         chances: of the checks; ``None`` where an error of lint leaves them without a meaning.
         early_stop: the trials to expect with early stopping, if they are wanted.
-        nights: a run each night; ``None`` without a judge.
+        nights: a run each night; ``None`` without a judge, and of a jury, whose members have them.
     """
 
     suite: Suite

@@ -6,7 +6,7 @@ Of each the values and the words.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.judges.trust import NO_CODE
-from pytest_judgesense.measurement import measure
+from pytest_judgesense.measurement import measure, measurement_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.questions.plan.power import CheckPower, PowerAssumptions, powers
@@ -260,18 +260,23 @@ def _recorded(
     judge: JudgeSpec, suite: Suite, assumed: PowerAssumptions, cassettes: Path
 ) -> RecordedVerdicts:
     """What is recorded of a judge, as it would be asked now."""
-    files = cassettes_of(judge, suite, cassettes)
+    seed = assumed.seed
     # A plan takes no longer where a suite is large.
     asking = Asking(trust=NO_CODE, registry=assumed.registry, computes=lambda _: False)
     lacking = f"not all trials of judge {judge.name} are recorded as they would be asked now"
     with closing(AskingLoop()) as loop, suppress(MissingRecording, StaleRecording):
         try:
-            measurement = measure(
-                judge, suite, files, loop, seed=assumed.seed, asking=asking
+            measurement = measurement_of(
+                judge,
+                lambda asked: measure(
+                    *(asked, suite, cassettes_of(asked, suite, cassettes), loop),
+                    seed=seed,
+                    asking=asking,
+                ),
             ).sound()
         except CodeNotRun as error:
             lacking = f"{error.what}: {error.found}"
-            if cell := _returned(judge, suite, assumed, files.values()):
+            if cell := _returned(judge, suite, assumed, cassettes):
                 return RecordedVerdicts(cell)
         else:
             stop = measurement.stop
@@ -280,12 +285,11 @@ def _recorded(
 
 
 def _returned(
-    judge: JudgeSpec, suite: Suite, assumed: PowerAssumptions, files: Iterable[Path]
+    judge: JudgeSpec, suite: Suite, assumed: PowerAssumptions, cassettes: Path
 ) -> Cell | None:
     """The verdicts by what a function returned, whatever it would do today, if all are there."""
     with suppress(CassetteError):
-        paths = [path for path in files if path.exists()]
-        now, _ = measured_now(judge, suite, paths, assumed.seed, assumed.registry)
+        now, _ = measured_now(judge, suite, cassettes, assumed.seed, assumed.registry)
         cell = now.side.cell
         if cell and len(cell.judgments) == len(plan_trials(suite)):
             return cell

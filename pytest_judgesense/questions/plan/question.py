@@ -11,6 +11,7 @@ from pytest_judgesense.checks.outcome import ALPHA, Policy
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
+from pytest_judgesense.judges.resolving import with_members
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.questions.lint_report import LintAnswer, lint_file, score_lines
 from pytest_judgesense.questions.place import Place, suite_files, suites_here
@@ -157,10 +158,13 @@ class PlanQuestion:
         )
 
     def _judges(self) -> Sequence[JudgeSpec | None]:
-        """The judges that are named, else the declared ones, else none as one that is not there."""
-        if self.judges:
-            return self.place.judges(self.judges)
-        return [*self.place.declared.values()] or [None]
+        """The judges that are named, else the declared ones, else none as one that is not there.
+
+        Before a jury stand its members, who are asked for it.
+        """
+        if not (names := self.judges or [*self.place.declared]):
+            return [None]
+        return with_members(self.place.judges(names))
 
     def _planned(
         self, suite: Suite, judge: JudgeSpec | None, assumed: PowerAssumptions
@@ -183,7 +187,7 @@ class PlanQuestion:
             scores,
             chances=chances_of(suite, assumed, recorded_judge, cassettes),
             early_stop=expected_trials(suite, assumed, usd_a_trial) if self.early_stop else None,
-            nights=nightly_plan(judge, suite, assumed) if judge else None,
+            nights=nightly_plan(judge, suite, assumed) if judge and not judge.jury else None,
         )
 
 

@@ -51,6 +51,8 @@ from pytest_judgesense.text.layout import pace
 
 TEMPORARY: Final = "local"
 """The address that stands for a temporary cluster on this machine."""
+# No job has as many: it ends where workers are lost in vain.
+_ATTEMPTS_A_JOB: Final = 10**6
 # The path of a socket has at most 104 bytes, of which the temporary folder of macOS takes half.
 _SHORT: Final = "/tmp" if sys.platform == "darwin" else None  # noqa: S108 - its name is not known
 
@@ -196,7 +198,7 @@ def _ask_actor(desk: Any, method: str, *args: Any, **named: Any) -> Any:
 
 @dataclass(frozen=True)
 class RecordQuestion:
-    """What a judge says to suites that are recorded in shards.
+    """What a judge says to suites that are recorded in shards; of a jury what its members say.
 
     Attributes:
         suites: each by name, NAME@PRESET or its file; or folders of them.
@@ -232,7 +234,7 @@ class RecordQuestion:
         asked = ((suite.name, judge, suite) for suite in self._suites)
         return call_plan(f"judge {judge.name}", asked, self.place.cassettes, self.place.plans)
 
-    def answer(self) -> RecordAnswer:
+    def answer(self) -> RecordAnswer | RecordJuryAnswer:
         """Record what is missing of the suites.
 
         Raises:
@@ -242,15 +244,21 @@ class RecordQuestion:
         """
         if self.shards < 1 or self.terms.concurrency < 1:
             raise UsageError("--shards and --judge-concurrency are whole numbers, at least 1")
-        job = self._job(self._trust())
+        judge, folder = self._judge, self.place.cassettes
+        jobs = [self._job(asked, self._trust(asked)) for asked in judge.asked_judges]
+        parts: list[RecordAnswer] = []
         with closing(self._workers()) as workers:
-            folder, watch = self.place.cassettes, _watch(job.judge.name)
-            return RecordAnswer(job, run_job(job, workers, folder, watch, self.place.plans), folder)
+            for number, job in enumerate(jobs):
+                watch, first = _watch(job.judge.name), number * _ATTEMPTS_A_JOB + 1
+                result = run_job(job, workers, folder, watch, self.place.plans, first)
+                parts.append(RecordAnswer(job, result, folder))
+                if result.interrupted:
+                    break
+        return RecordJuryAnswer(judge, tuple(parts)) if judge.members else parts[0]
 
-    def _trust(self) -> Trust:
+    def _trust(self, judge: JudgeSpec) -> Trust:
         """What may be sent from here; raises an error for a suite that may not, or has faults."""
         trust = Trust.here(*(Path(name.partition("@")[0]) for name in self.suites))
-        judge = self._judge
         for suite in self._suites:
             trust.refuse_suite(suite)
         trust.refuse_files(f"judge {judge.name!r}", judge.prompts.files)
@@ -259,10 +267,10 @@ class RecordQuestion:
         # It is decided here; the location of a worker's installation must not change it.
         return replace(trust, typed=(*trust.typed, *(suite.path for suite in self._suites)))
 
-    def _job(self, trust: Trust) -> Job:
+    def _job(self, judge: JudgeSpec, trust: Trust) -> Job:
         seconds, terms = self.deadline_s, self.terms
         return Job(
-            self._judge,
+            judge,
             self._suites,
             self.shards,
             trust,
@@ -349,3 +357,35 @@ class RecordAnswer(QuestionAnswer):
             "notices": list(self.result.notices),
             "interrupted": self.result.interrupted,
         }
+
+
+@dataclass(frozen=True)
+class RecordJuryAnswer(QuestionAnswer):
+    """What was recorded of the members of a jury, one after the other.
+
+    Attributes:
+        judge: the jury.
+        parts: what was recorded of each member, up to one that was interrupted.
+    """
+
+    judge: JudgeSpec
+    parts: tuple[RecordAnswer, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trial has a recorded answer of every member."""
+        return len(self.parts) == len(self.judge.members) and all(p.complete for p in self.parts)
+
+    @property
+    def errors(self) -> tuple[JudgesenseError, ...]:
+        """Why it is not complete."""
+        return tuple(error for part in self.parts for error in part.errors)
+
+    def lines(self) -> Iterator[str]:
+        """What is recorded of each member."""
+        for part in self.parts:
+            yield from part.lines()
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """What is recorded of each member."""
+        return {"judge": self.judge.name, "members": [part.to_dict() for part in self.parts]}

@@ -493,12 +493,15 @@ def run_job(
     folder: Path,
     watch: Callable[[int, int, int], None] = lambda *_: None,
     plans: Plans | None = None,
+    first_attempt: int = 1,
 ) -> JobResult:
     """Record the suites of a job into the cassettes below ``folder``.
 
     With ``plans``, what they no longer hold serves trials of the job first, see `carrying_over`.
     ``watch`` is called a few times a second with the numbers of trials, of those recorded, and of
-    requests sent since the start. After the first interrupt, calls in flight are completed.
+    requests sent since the start. After the first interrupt, calls in flight are completed. Jobs
+    that share ``workers`` number their attempts apart, each from its ``first_attempt`` on: what a
+    worker of an earlier one still hands over is none of the later one.
 
     Raises:
         CassetteError: another session records one of the cassettes, or one cannot be used.
@@ -511,7 +514,7 @@ def run_job(
             stack.enter_context(recording_alone(path, recorder))
         carried = frozenset() if plans is None else _carry_over(job, cassettes.paths, plans)
         cassettes.open()
-        driver = _Driver(job, workers, folder, cassettes)
+        driver = _Driver(job, workers, folder, cassettes, first_attempt)
         try:
             driver.run(watch)
         finally:
@@ -541,11 +544,18 @@ def _carry_over(job: Job, paths: Mapping[str, Path], plans: Plans) -> frozenset[
 class _Driver:
     """A job under way: the shards at work, their attempts, and what has come of them."""
 
-    def __init__(self, job: Job, workers: Workers, folder: Path, cassettes: _JobCassettes) -> None:
+    def __init__(
+        self,
+        job: Job,
+        workers: Workers,
+        folder: Path,
+        cassettes: _JobCassettes,
+        first_attempt: int,
+    ) -> None:
         self._job, self._pickled, self._workers = job, pickle.dumps(job), workers
         self._folder, self._cassettes = folder, cassettes
         # By shard: its attempts, and the workers lost in a row that had recorded nothing.
-        self._attempts = Counter(range(1, job.shards + 1))
+        self._attempts = dict.fromkeys(range(1, job.shards + 1), first_attempt)
         self._in_vain = Counter[int]()
         self._under_way: dict[Future[ShardResult], int] = {}
         self._requests = RequestCount()

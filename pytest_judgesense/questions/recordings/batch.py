@@ -42,7 +42,7 @@ from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge
 from pytest_judgesense.judges.providers.base import HttpRequest
 from pytest_judgesense.judges.providers.builtin import provider_of
 from pytest_judgesense.judges.resolving import credentials_of
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, refuse_jury
 from pytest_judgesense.questions.place import Place, trust_of
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.suites.builtin import cassettes_in
@@ -389,6 +389,7 @@ def _trials(requests: Iterable[tuple[Trial, HttpRequest]]) -> int:
 
 
 def _batch_requests(judge: JudgeSpec, suite: Suite) -> list[tuple[Trial, HttpRequest]]:
+    refuse_jury(judge, "a batch file asks one judge")
     if judge.provider == "callable" or not provider_of(judge).chat_completions:
         raise UsageError(
             f"judge {judge.name!r} cannot be asked by a batch file",

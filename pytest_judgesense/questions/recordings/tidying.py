@@ -160,7 +160,8 @@ class PruneQuestion:
             with suppress(UsageError):
                 judges += self.place.judges([name])
         of_python = dict.fromkeys(map(slug_of, self.judges))
-        return of_python | {judge.slug: judge for judge in judges}
+        # A jury asks nothing: what stands under its name is of a judge that is not known.
+        return of_python | {judge.slug: judge for judge in judges if judge.jury is None}
 
     def _asked_of(self, slug: str) -> set[str]:
         """The trials that suites ask a judge."""

@@ -18,7 +18,7 @@ from pytest_judgesense.checks.suite_faults import lint_notices
 from pytest_judgesense.datasheets.sections import TableRows, tables_named
 from pytest_judgesense.errors import MissingRecording, UsageError
 from pytest_judgesense.judges.prompts import suite_for_judge
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, refuse_jury
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.pricing import CallPlan, RecordingCommand, call_plan
 from pytest_judgesense.questions.question import QuestionAnswer, dataframe_of
@@ -203,7 +203,9 @@ class LeaveOutQuestion:
 
     @cached_property
     def _asked_judge(self) -> JudgeSpec:
-        return self.place.judge_to_ask(self.judge)
+        judge = self.place.judge_to_ask(self.judge)
+        refuse_jury(judge, "sentences are left out of the prompt of one judge")
+        return judge
 
     @cached_property
     def _first(self) -> LeaveOutStep:

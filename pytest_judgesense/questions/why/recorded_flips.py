@@ -15,7 +15,7 @@ from pytest_judgesense.errors import MissingRecording, UsageError, did_you_mean
 from pytest_judgesense.judges.calls import judgment_of
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, refuse_jury
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.why.flip import Flip, FlipEnd, label_of
 from pytest_judgesense.revisions.revision import Revision
@@ -43,6 +43,7 @@ class RecordedAnswers:
     @classmethod
     def of_today(cls, place: Place, judge: JudgeSpec, suite: Suite) -> RecordedAnswers:
         """Those of the recording in a working folder; ``suite`` has no prompts of the judge."""
+        refuse_jury(judge, "why a verdict flips is told by what one judge was sent")
         asked_suite = suite_for_judge(suite, judge)
         paths = cassettes_in(place.cassettes, judge.slug, asked_suite.recordings)
         return cls(judge, asked_suite, recorded_trials(paths.values()))

@@ -235,10 +235,12 @@ class CompareJudgesAnswer(QuestionAnswer):
     """What moving a judge to another model changes.
 
     Attributes:
+        effort: what the effort of each judge buys; ``None`` where none is known.
         called: what its file holds, in a word.
     """
 
     model_change: ModelChange
+    effort: Table | None = None
     called: ClassVar[str] = "migration"
 
     @property
@@ -250,7 +252,8 @@ class CompareJudgesAnswer(QuestionAnswer):
         """The sentences, and the first lines of each table."""
         for sentence in sentences(self.model_change):
             yield from indented(sentence, width=0)
-        with_rows = [table for table in tables(self.model_change) if table.rows]
+        every = [*tables(self.model_change), *_tables_of(self.effort)]
+        with_rows = [table for table in every if table.rows]
         yield from tables_lines(table.first(_MOST_LINES) for table in with_rows)
 
     def to_dict(self) -> Mapping[str, Any]:
@@ -275,7 +278,10 @@ class CompareJudgesAnswer(QuestionAnswer):
             "worse": [change.measure.name for change in model_change.worse],
             "mark": _plain_mark(model_change),
             "notices": [*sentences(model_change)],
-            "tables": {table.name: [*_plain_rows(table)] for table in tables(model_change)},
+            "tables": {
+                table.name: [*_plain_rows(table)]
+                for table in (*tables(model_change), *_tables_of(self.effort))
+            },
         }
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -295,6 +301,10 @@ class CompareJudgesAnswer(QuestionAnswer):
         """
         refuse_other_form(path, FORMS_OF_TWO)
         return _json_text(self)
+
+
+def _tables_of(effort: Table | None) -> list[Table]:
+    return [] if effort is None else [effort]
 
 
 def _json_text(answer: QuestionAnswer) -> str:
@@ -366,10 +376,12 @@ class EveryTwoJudgesAnswer(QuestionAnswer):
     Attributes:
         changes: those of each pair, the judge that was named first as the old one; the pairs with
             the first judge stand first.
+        effort: what the effort of each judge buys; ``None`` where none is known.
         called: what its file holds, in a word.
     """
 
     changes: tuple[ModelChange, ...]
+    effort: Table | None = None
     called: ClassVar[str] = "comparison"
 
     @property
@@ -395,7 +407,7 @@ class EveryTwoJudgesAnswer(QuestionAnswer):
         """A sentence for each pair, and the table."""
         for sentence in self._sentences():
             yield from indented(sentence, width=0)
-        yield from tables_lines([self.table])
+        yield from tables_lines([self.table, *_tables_of(self.effort)])
 
     def _sentences(self) -> Iterator[str]:
         suite = self.changes[0].old.suite
@@ -429,6 +441,7 @@ class EveryTwoJudgesAnswer(QuestionAnswer):
             "worse": self.worse,
             "notices": [*self._sentences()],
             "table": [*map(_plain_pair, self.changes)],
+            "effort": [*_plain_rows(self.effort)] if self.effort else [],
             "pairs": [CompareJudgesAnswer(change).to_dict() for change in self.changes],
         }
 
@@ -450,7 +463,8 @@ class EveryTwoJudgesAnswer(QuestionAnswer):
         if path.suffix == ".json":
             return _json_text(self)
         sentences_of_pairs = (f"- {code(sentence)}" for sentence in self._sentences())
-        return "\n".join([*sentences_of_pairs, "", *tables_markdown([self.table])])
+        every = [self.table, *_tables_of(self.effort)]
+        return "\n".join([*sentences_of_pairs, "", *tables_markdown(every)])
 
 
 _P: Final = " p"  # what the heads of columns with p-values end in

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pytest_judgesense.api import MeasuredDatasheet
+from pytest_judgesense.datasheets.datasheet import Calls
+from pytest_judgesense.datasheets.published_design import Table
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.judges.local import JUDGES as LOCAL_JUDGES
@@ -28,6 +30,12 @@ from pytest_judgesense.questions.compare.judges.comparison import (
     CompareJudgesAnswer,
     EveryTwoJudgesAnswer,
     refuse_other_form,
+)
+from pytest_judgesense.questions.compare.judges.effort import (
+    JudgeEffort,
+    calls_of,
+    effort_of,
+    effort_table,
 )
 from pytest_judgesense.questions.compare.judges.model_change import ModelChange
 from pytest_judgesense.questions.compare.variants import Variant, VariantChange, in_one_family
@@ -98,10 +106,17 @@ _LOG: Final = ".jsonl"
 
 
 class MeasuredJudge(NamedTuple):
-    """The judgments of a judge, and its estimates."""
+    """The judgments of a judge, and its estimates.
+
+    Attributes:
+        calls: that they took, with their price; none where nobody looks at them.
+        effort: what it was asked to think, see `effort.effort_of`.
+    """
 
     cell: Cell
     estimates: Sequence[Estimate]
+    calls: Calls = Calls()
+    effort: str | None = None
 
     @property
     def decided(self) -> set[str]:
@@ -159,7 +174,9 @@ def by_name(specs: dict[str, JudgeSpec], sheet: MeasuredDatasheet) -> dict[str, 
     """The judges of a datasheet, by the names with which they were asked for."""
     estimates = {judge_sheet.judge: judge_sheet.estimates for judge_sheet in sheet.judges}
     return {
-        name: MeasuredJudge(cell, estimates[spec.slug])
+        name: MeasuredJudge(
+            cell, estimates[spec.slug], calls_of(spec, sheet.judges), effort_of(spec)
+        )
         for (name, spec), cell in zip(specs.items(), sheet.cells, strict=True)
     }
 
@@ -181,7 +198,8 @@ def judge_of_log(path: Path, suite: Suite, place: Place, seed: int) -> MeasuredJ
             remedy="write it: pytest --judge-suite SUITE --judge-name NAME --judge-datasheet "
             f"{path}",
         )
-    return MeasuredJudge(of_suite[0], estimate_all(of_suite[0]))
+    (cell,) = of_suite
+    return MeasuredJudge(cell, estimate_all(cell), Calls.of(cell.judgments))
 
 
 def on_common_trials(
@@ -281,12 +299,23 @@ class CompareJudgesQuestion:
             LimitReached: a call would pass a limit; the answers so far are recorded.
         """
         self._refuse_wrong()
-        pairs = _every_two(self._measured())
+        judges = self._measured()
+        pairs = _every_two(judges)
         compared = in_one_family([(pair.old, pair.new) for pair in pairs])
         changes = tuple(map(self._model_change, pairs, compared))
+        effort = self._effort(judges)
         if len(changes) == 1:
-            return CompareJudgesAnswer(changes[0])
-        return EveryTwoJudgesAnswer(changes)
+            return CompareJudgesAnswer(changes[0], effort)
+        return EveryTwoJudgesAnswer(changes, effort)
+
+    def _effort(self, judges: Mapping[str, MeasuredJudge]) -> Table | None:
+        """What the effort of each judge buys, where any is known."""
+        efforts = [
+            JudgeEffort(name, judge.effort, judge.estimates, len(judge.cell.judgments), judge.calls)
+            for name, judge in judges.items()
+        ]
+        measures = next(iter(judges.values())).cell.measures
+        return effort_table(efforts, self._asked_suite.name, measures)
 
     def _model_change(self, pair: _JudgesOnCommonTrials, measures: VariantChange) -> ModelChange:
         return ModelChange(
@@ -369,6 +398,10 @@ def _every_two(judges: Mapping[str, MeasuredJudge]) -> list[_JudgesOnCommonTrial
     for old, new in combinations(judges, 2):
         old_judge, new_judge, left_out = on_common_trials(judges[old], judges[new])
         pairs.append(
-            _JudgesOnCommonTrials(Variant(old, *old_judge), Variant(new, *new_judge), left_out)
+            _JudgesOnCommonTrials(
+                Variant(old, old_judge.cell, old_judge.estimates),
+                Variant(new, new_judge.cell, new_judge.estimates),
+                left_out,
+            )
         )
     return pairs

@@ -16,7 +16,7 @@ from pytest_judgesense.api import MeasuredDatasheet
 from pytest_judgesense.datasheets.published_design import Paper, Printed, Table
 from pytest_judgesense.datasheets.sections import tables_named
 from pytest_judgesense.estimate import Estimate, find_estimate
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, refuse_jury
 from pytest_judgesense.measures.shared import FAILED_RATE, FIRST_SLOT_RATE, SIDE_BIAS, UNPARSED_RATE
 from pytest_judgesense.questions.compare.prompts.prompt_variants import (
     PromptVariant,
@@ -325,6 +325,7 @@ class ComparePromptsQuestion:
         refuse_wrong_prompts(self.suite, self.prompts)
         suite = with_one_wording(self.place.suite(self.suite, labelled=False))
         judge = self.place.judge_to_ask(self.judge)
+        refuse_jury(judge, "prompts are those of one judge")
         variants = variants_of(
             self.prompts,
             judge,

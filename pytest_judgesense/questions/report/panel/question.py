@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pytest_judgesense.datasheets.datasheet import Calls
 from pytest_judgesense.earlier.baseline import read_measured
 from pytest_judgesense.earlier.past import recorded_cell
 from pytest_judgesense.errors import UsageError, listed
-from pytest_judgesense.judges.spec import FREE, JudgeSpec
+from pytest_judgesense.judges.spec import FREE, JudgeSpec, refuse_jury
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.on_a_scale import is_on_scale
 from pytest_judgesense.questions.place import Place
@@ -24,13 +24,13 @@ from pytest_judgesense.questions.report.panel.votes import (
     ballots_of,
 )
 from pytest_judgesense.report.logged_cells import cells_of_logs
-from pytest_judgesense.suites.builtin import cassettes_in
 from pytest_judgesense.suites.labelled_texts import ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, read_people
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import grouped
 
 _LOG, _BASELINE = ".jsonl", ".json"
+_VOTE_ALONE: Final = "a panel is made of judges that vote alone"
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,7 @@ def _of_baselines(question: PanelQuestion) -> Iterator[_Voter]:
 def _of_suite(question: PanelQuestion, name: str) -> Iterator[_Voter]:
     place = question.place
     for judge, suite in _recordings(question, name):
-        paths = cassettes_in(place.cassettes, judge.slug, suite.recordings).values()
-        cell, _ = recorded_cell(judge, suite, paths, question.seed, place.registry)
+        cell, _ = recorded_cell(judge, suite, place.cassettes, question.seed, place.registry)
         if cell.judgments:
             labels = matched(read_people(people_file(suite.path)), ids_by_text(suite.items))
             yield _Voter(cell, judge, tuple(labels.counted.values()))
@@ -158,12 +157,14 @@ def _recordings(question: PanelQuestion, name: str) -> Iterator[tuple[JudgeSpec,
     """The suites of a name with the judges that are named, else with those that are recorded."""
     place = question.place
     if not question.judges:
-        yield from place.recorded(name)
+        # A jury says what its members say: it is no voter beside them.
+        recorded = place.recorded(name)
+        yield from ((judge, suite) for judge, suite in recorded if judge.jury is None)
         return
     for suite in place.suites(name, labelled=False):
         for judge in place.judges(question.judges):
-            recordings = cassettes_in(place.cassettes, judge.slug, suite.recordings)
-            if all(path.is_file() for path in recordings.values()):
+            refuse_jury(judge, _VOTE_ALONE)
+            if place.is_recorded(judge, suite):
                 yield judge, suite
 
 
@@ -173,6 +174,9 @@ def _recordings(question: PanelQuestion, name: str) -> Iterator[tuple[JudgeSpec,
 def _panel_of(question: PanelQuestion, voters: Sequence[_Voter]) -> list[_Voter]:
     """The judges that are wanted, on one suite, each once."""
     wanted = [voter for voter in voters if _is_wanted(question, voter)]
+    for voter in wanted:
+        if voter.spec is not None:
+            refuse_jury(voter.spec, _VOTE_ALONE)
     of_suites = grouped(wanted, lambda voter: voter.cell.suite).values()
     panels = [of_suite for of_suite in of_suites if len(of_suite) > 1]
     if not panels and voters:
@@ -195,7 +199,8 @@ def _panel_of(question: PanelQuestion, voters: Sequence[_Voter]) -> list[_Voter]
 
 def _is_wanted(question: PanelQuestion, voter: _Voter) -> bool:
     names = {voter.cell.judge, voter.spec and voter.spec.called}
-    is_named = not question.judges or not names.isdisjoint(question.judges)
+    is_jury = voter.spec is not None and voter.spec.jury is not None
+    is_named = not names.isdisjoint(question.judges) if question.judges else not is_jury
     return is_named and (not question.suites or voter.cell.suite in question.suites)
 
 

@@ -273,7 +273,7 @@ class BrokenCassette(CassetteError):
 # Of more names an error shows the first, or the few that are most alike: nobody reads a hundred.
 _MOST_LISTED: Final = 10
 # Valid names come from the program, and whoever mistyped one of them looks for it in the list.
-_MOST_VALID: Final = 30
+_MOST_VALID: Final = 40
 
 
 def listed(names: Iterable[object]) -> str:

@@ -31,6 +31,7 @@ record(("mixed",), [*TASKS, "vacuum", "rubric", "debate", "ladder", "ladder-fine
 record(("clean", "mixed"), ["factuality@inverted", "vacuum@both-arms"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])
 record(("clean",), [f"{name}@published-three-runs" for name in TASKS])
+record(("clean", "mixed", "noisy", "positional"), ["depth@quick"])
 # What is large and not recorded of these judges is computed.
 record(("noisy",), [*PUBLISHED, "debate", "ladder-fine"])
 record(("positional",), PUBLISHED)

@@ -38,8 +38,9 @@ from tests.suites.known import builtin_suites, load_suite, presets_of
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGES = CHECKOUT / "docs" / "suites"
-# Suites that ask only some of their items without a preset; all items are shown and scored.
-WHOLE = {"temperature": "temperature@full"}
+# Suites that ask only some of their items without a preset: all items are shown and scored. Of long
+# records the short ones are enough.
+WHOLE = {"temperature": "temperature@full", "depth": "depth@quick"}
 # Three items a page: the first with each of these, no two of one cluster.
 SHOWN: Mapping[str, list[dict[str, Any]]] = {
     "vacuum": [{"category": name} for name in ("empty", "whitespace", "identical")],
@@ -52,6 +53,7 @@ SHOWN: Mapping[str, list[dict[str, Any]]] = {
     "criterion": [{"distance": distance} for distance in (0, 1, 5)],
     "debate": [{"pro_model": f"debater-{number}"} for number in (1, 3, 5)],
     "rubric": [{"system": name} for name in ("alder", "cedar", "dogwood")],
+    "depth": [{"genre": name} for name in ("support", "contract", "agent")],
 }
 BY_DIFFICULTY: list[dict[str, Any]] = [{"difficulty": how} for how in ("easy", "medium", "hard")]
 # Measures of the simulated judge, with their conditions.
@@ -74,6 +76,9 @@ MEASURES: Mapping[str, list[tuple[str, dict[str, Any]]]] = {
     "debate": [],
     "rubric": [(name, {}) for name in ("agreement", "ceiling_share", "separability")],
     "probe": [("probe_effect", {"probe": name}) for name in ("injection", "verbosity")],
+    "depth": [
+        ("depth_recall", {"place": place, "length": 2000}) for place in ("start", "middle", "end")
+    ],
 }
 # What is to be said of the simulated judge's figures, before them.
 DOES_NOT_READ = (
@@ -171,10 +176,15 @@ def items(name: str) -> Iterator[str]:
             item
             for item in suite.items
             if item.cluster not in clusters_shown
-            and wanted.items() <= {**lines.get(item.id, {}), **item.condition}.items()
+            and wanted.items() <= {**line_of(item, lines), **item.condition}.items()
         )
         clusters_shown.add(item.cluster)
-        yield from one_item(suite, item, lines.get(item.id, {}), wanted)
+        yield from one_item(suite, item, line_of(item, lines), wanted)
+
+
+def line_of(item: Item, lines: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """The line that an item is made of: the one of its id, or of the part of it before a dot."""
+    return lines.get(item.id) or lines.get(item.id.partition(".")[0], {})
 
 
 def one_item(
@@ -186,9 +196,11 @@ def one_item(
     yield from [f"### `{item.id}`: {condition_shown}", ""]
     visible = blanks_shown if suite.name == "vacuum" else str
     for field, text in item.fields.items():
-        # Speeches are shown one by one, and names of slots are no text.
-        if field not in ("transcript", "name_a", "name_b"):
+        # Speeches are shown one by one, of records the passage, and names of slots are no text.
+        if field not in ("transcript", "record", "name_a", "name_b"):
             yield from titled(field.capitalize(), text)
+    if "passage" in line:
+        yield from titled("Passage", line["passage"])
     for speech in line.get("speeches", ()):
         side, _, kind = speech["speech_type"].partition("_")
         yield from titled(f"{side.upper()}, {kind}", speech["content"])

@@ -131,10 +131,25 @@ def key_without_hedges() -> dict[str, float]:
     return dict(sorted(key.items()))
 
 
+def passages() -> dict[str, list[str]]:
+    """By the digest of a question about long records, those of the passages that it is about."""
+    (stimuli,) = (CHECKOUT / "suites" / "depth").glob("*.jsonl")
+    key: dict[str, list[str]] = {}
+    for line in map(json.loads, stimuli.read_text(encoding="utf-8").splitlines()):
+        key.setdefault(text_digest(line["question"]), []).append(text_digest(line["passage"]))
+    return dict(sorted(key.items()))
+
+
 def main() -> None:
+    from pytest_judgesense.instruments.depth.simulated import KEY as OF_PASSAGES
     from pytest_judgesense.instruments.probe.simulated import KEY as OF_PROBES
 
-    for path, key in ((KEY, key_of_suites()), (OF_PROBES, key_without_hedges())):
+    keys: dict[Path, dict[str, Any]] = {
+        KEY: key_of_suites(),
+        OF_PROBES: key_without_hedges(),
+        OF_PASSAGES: passages(),
+    }
+    for path, key in keys.items():
         path.write_text(json.dumps(key, indent=0) + "\n", encoding="utf-8")
         print(f"{len(key)} texts: {path.relative_to(CHECKOUT)}")
 

@@ -292,6 +292,7 @@ def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -
             "debate@paper-quick",
             "rubric@quick",
             "probe",
+            "depth@quick",
         ),
         *(pytest.param(name, marks=pytest.mark.long) for name in of_known_kinds("temperature")),
     ],

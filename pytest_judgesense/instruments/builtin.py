@@ -99,6 +99,12 @@ def _probe() -> RoomContents:
     return RoomContents(probe.INSTRUMENTS, probe.REPORT)
 
 
+def _depth() -> RoomContents:
+    from pytest_judgesense.instruments.depth import instrument as depth
+
+    return RoomContents(depth.INSTRUMENTS, depth.REPORT)
+
+
 def _ablation() -> RoomContents:
     from pytest_judgesense.instruments.ablation import instrument as ablation
 
@@ -121,6 +127,7 @@ ROOMS: Final = (
     Room("score", ("score",), _score),
     Room("people", (), _people, joins=_has_labels),
     Room("probe", ("probe",), _probe),
+    Room("depth", ("depth",), _depth),
     Room("ablation", ("ablation",), _ablation),
 )
 _FOR_EVERY_KIND: Final = Report(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.errors import UsageError, listed
+from pytest_judgesense.judges.local import CONTEXT
 from pytest_judgesense.judges.spec import DEFAULT_BUDGET, JudgeSpec, table_of
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.prompt_template import fill, placeholders
@@ -22,6 +23,9 @@ from pytest_judgesense.trial import Order
 # some 25, blanks and a fence around it included.
 _WITH_LOGPROBS: Final = 40
 _PARAPHRASES: Final = "prompts.paraphrases"
+# English has about four; numbers and code have fewer.
+_FEWEST_CHARACTERS_A_TOKEN: Final = 3
+_CONTEXT_STEP: Final = 1024
 
 
 def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
@@ -84,7 +88,8 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
     suite whose replies have a JSON schema asks for structured output if the provider supports it
     and the judge does not decline it; other suites ask for it if the judge declares it. Temperature
     sweeps never do, because they count malformed replies. A judge with log-probabilities gets
-    enough tokens to reach the verdict in a structured reply.
+    enough tokens to reach the verdict in a structured reply. A model that is run here gets a
+    context that holds the longest prompt and its reply.
 
     Raises:
         UsageError: a Python function is to be asked at the temperatures of the suite.
@@ -109,6 +114,7 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
         seed=judge.seed if suite.seed is None or judge.seed is False else suite.seed,
         top_p=judge.top_p if suite.top_p is None or judge.top_p is False else suite.top_p,
         reply_schema=_reply_schema(judge, suite),
+        context=_context(judge, suite, budget),
     )
     if judge.repair is None:
         return changed
@@ -121,6 +127,23 @@ def judge_for_suite(judge: JudgeSpec, suite: Suite) -> JudgeSpec:
         repair=None,
     )
     return replace(changed, repair=replace(judge.repair, spec=repairer))
+
+
+def _context(judge: JudgeSpec, suite: Suite, budget: int) -> int | None:
+    """The context that a model run here needs on ``suite``, where its judge states none.
+
+    ``None`` where the usual one is enough.
+    """
+    if judge.provider != "local" or judge.base_url is not None or judge.context is not None:
+        return judge.context
+    shown = (
+        sum(len(text) for name, text in item.fields.items() if name in (item.taken or item.fields))
+        + sum(map(len, item.contents))
+        for item in suite.items
+    )
+    prompt = max(shown, default=0) + max(len(template.text) for template in suite.templates)
+    needed = (prompt + len(suite.system)) // _FEWEST_CHARACTERS_A_TOKEN + budget
+    return None if needed <= CONTEXT else -(-needed // _CONTEXT_STEP) * _CONTEXT_STEP
 
 
 def _reply_schema(judge: JudgeSpec, suite: Suite) -> Mapping[str, Any] | None:

@@ -139,7 +139,7 @@ class JudgeSpec:
         threads: that compute the replies of a ``local`` model; ``None`` for one
             fewer than the processors, and at least one.
         context: tokens that a prompt and its reply may have together, of a ``local`` model;
-            ``None`` for 4096.
+            ``None`` for 4096, or what the longest prompt of a suite needs.
         logprobs: whether the log-probabilities of the reply's tokens are asked for.
         options: settings that only a plugin's provider knows; part of the judge's identity.
         api: that provider; ``None`` for the built-in one of this name, and for a function.

@@ -112,7 +112,8 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
     material = _material(kind, stimuli.form, path.parent)
     items = _items(path, kind, stimuli, material, chosen.items or design.items)
     (lines, unfinished), by_columns = people_lines(people_file(path)), items
-    labels = _matched(lines, items, whole=not (chosen.items or design.items or chosen.probes))
+    fewer = chosen.items or design.items or chosen.probes or chosen.lengths
+    labels = _matched(lines, items, whole=not fewer)
     answers = tuple(labels.counted.values())
     of_people, sources = [people_file(path)] * bool(lines), [source.path] if source else []
     items = with_answers(items, stimuli, answers) if answers else items
@@ -220,11 +221,12 @@ def _material(kind: Kind, form: SuiteForm, folder: Path) -> Material:
 
 
 def _as_chosen(form: SuiteForm, chosen: PresetForm) -> SuiteForm:
-    """The suite file with the probes of a preset, if that names any."""
-    if chosen.probes is None:
+    """The suite file with the probes of a preset, and its lengths, if that names any."""
+    named = {"probes": chosen.probes, "lengths": chosen.lengths}
+    update = {key: value for key, value in named.items() if value is not None}
+    if not update:
         return form
-    stimuli = form.stimuli.model_copy(update={"probes": chosen.probes})
-    return form.model_copy(update={"stimuli": stimuli})
+    return form.model_copy(update={"stimuli": form.stimuli.model_copy(update=update)})
 
 
 def _with_items_of(other: Suite, suite: Suite) -> Suite:
@@ -450,7 +452,7 @@ def _digest(
     # When asking ends changes no question.
     table["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
-    rarely = ("probes", "edits", "edited", "favourable", "family")
+    rarely = ("probes", "edits", "edited", "favourable", "family", "lengths", "padding")
     stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source", *rarely)
     table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark", "score")
@@ -465,7 +467,7 @@ def _digest(
     chosen = dumped and _without(
         dumped,
         *("temperatures", "of_each", "system", "temperature", "most_tokens", "structured"),
-        "probes",
+        *("probes", "lengths"),
     )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(table)}, {_json(chosen)}, "'.encode())

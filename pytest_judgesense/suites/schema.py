@@ -32,6 +32,8 @@ Pairs = Literal["ring", "all"] | list[tuple[Slug, Slug]]
 JudgeType = Literal["pairwise", "single", "reference"]
 Temperatures = list[Annotated[Number, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
+# A shorter record has no middle; a longer one than any model reads is a slip of the pen.
+Lengths = list[Annotated[Whole, Field(ge=100, le=10_000_000)]]
 PEOPLE: Final = "people"
 STRATUM: Final = "stratum"
 
@@ -235,7 +237,11 @@ class TemplateForm(Form):
 
 # Keys of `[stimuli]` and of presets by which only some kinds make items: see `Kind.keys`.
 OF_SOME_KINDS: Final = frozenset(
-    ("steps", "distances", "subsets", "probes", "edits", "edited", "favourable", "family")
+    (
+        *("steps", "distances", "subsets"),
+        *("probes", "edits", "edited", "favourable", "family"),
+        *("lengths", "padding"),
+    )
 )
 
 
@@ -255,6 +261,9 @@ class StimuliForm(Form):
     own, ``edited`` the field that holds the output, where one text is judged and several fields are
     shown, ``favourable`` the label that is good to get, and ``family`` the name of the judge's
     model that signatures give.
+
+    Of a suite of long records: ``lengths`` are those to which each record is padded, in tokens of
+    four characters, and ``padding`` is the file of texts of one's own that do it.
     """
 
     file: str
@@ -271,6 +280,8 @@ class StimuliForm(Form):
     edited: str | None = None
     favourable: str | None = None
     family: str | None = Field(default=None, min_length=1)
+    lengths: Lengths | None = Field(default=None, min_length=1)
+    padding: str | None = None
 
     @model_validator(mode="after")
     def _columns_of_people(self) -> StimuliForm:
@@ -351,7 +362,7 @@ class PresetForm(Form):
     ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
     budget than the default. With ``structured`` judges that give structured output are asked for it
     unless they decline: a verdict by the JSON schema of the decision space. ``probes`` are made in
-    place of those of the suite.
+    place of those of the suite, and records of these ``lengths``.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -368,6 +379,7 @@ class PresetForm(Form):
     most_tokens: Whole | None = Field(default=None, ge=1)
     structured: Literal[True] | None = None
     probes: list[Slug] | None = Field(default=None, min_length=1)
+    lengths: Lengths | None = Field(default=None, min_length=1)
     checks: dict[str, Any] | None = None
 
 

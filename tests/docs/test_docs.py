@@ -94,6 +94,7 @@ NOT_RUN = Counter(
         ("howto/calibration.md", "recordings of a judge of your own"): 1,
         ("howto/rubric.md", "a function and tables of your own"): 1,
         ("howto/probes.md", "needs a suite of your own"): 1,
+        ("depth.md", "needs a suite of your own"): 1,
     }
 )
 

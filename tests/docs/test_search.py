@@ -48,6 +48,7 @@ ANSWERS = {
     "howto/how-many-items": ("how many items", "sample size"),
     "howto/flaky": ("flaky", "self-consistency"),
     "howto/probes": ("prompt injection",),
+    "depth": ("lost in the middle", "long context"),
     "howto/xdist": ("parallel", "xdist"),
     "howto/other-logs": ("langfuse",),
     "howto/python": ("notebook",),

@@ -31,7 +31,8 @@ PUBLISHED = tuple(
 )
 
 
-PROBES, QUICK = of_known_kinds("probe"), of_known_kinds("probe@quick")
+# Of these suites the quick preset of one profile is enough.
+LARGE, QUICK = of_known_kinds("probe", "depth"), of_known_kinds("probe@quick", "depth@quick")
 
 
 def _but(names: Iterable[str], *large: str) -> tuple[str, ...]:
@@ -40,14 +41,14 @@ def _but(names: Iterable[str], *large: str) -> tuple[str, ...]:
 
 # What the recordings of each profile cover.
 SHIPPED = {
-    "clean": (*_but(WHOLE, *PROBES), *QUICK, "factuality@inverted", "ladder-fine@pooled"),
+    "clean": (*_but(WHOLE, *LARGE), *QUICK, "factuality@inverted", "ladder-fine@pooled"),
     "mixed": (
-        *_but(WHOLE, "temperature", *PROBES),
+        *_but(WHOLE, "temperature", *LARGE),
         "factuality@inverted",
         "ladder-fine@pooled",
     ),
-    "noisy": _but(PUBLISHED, "temperature", *PROBES),
-    "positional": _but(PUBLISHED, "temperature", *PROBES),
+    "noisy": _but(PUBLISHED, "temperature", *LARGE),
+    "positional": _but(PUBLISHED, "temperature", *LARGE),
 }
 
 

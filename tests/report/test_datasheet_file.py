@@ -69,7 +69,7 @@ CONDITION = {
     "propertyNames": {
         "enum": """distance subset arm template_pair polarity temperature judge_type prompt_style
         prompt_pair category model gold dataset k criterion
-        criterion_pair probe version naming sentence label""".split()
+        criterion_pair probe version naming sentence label place length""".split()
     },
 }
 CALLS = exactly(

@@ -37,6 +37,8 @@ ASKED = {
     "debate": ("b1b760c5f1f65c97", 450, "3b731855666d8c79"),
     "debate@paper": ("b1e643b908f92499", 450, "3b731855666d8c79"),
     "debate@paper-quick": ("6841d38f6c79f358", 90, "b84aada46ee6238b"),
+    "depth": ("30a85021c0bb54ba", 480, "2c78b7ff1f63ee4d"),
+    "depth@quick": ("ed81649e90068485", 64, "5e27469f8e557f54"),
     "factuality": ("de0150622b516158", 200, "ab6da467fce2d845"),
     "factuality@all-pairs": ("1a672163fcc05a14", 200, "ab6da467fce2d845"),
     "factuality@inverted": ("a6b1e6da4f7fecf5", 240, "9921704e417b09eb"),

@@ -20,11 +20,11 @@ from pytest_judgesense.instruments.probe.edited_side import EDITED, PLACEBO
 from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, moved_calls, readings
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
 from pytest_judgesense.measures.definition import Measure
+from pytest_judgesense.measures.differences import interval_of
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.comparison import Difference
-from pytest_judgesense.stats.inputs import LEVEL
 from pytest_judgesense.trial import Condition
 
 _ONE_CLUSTER: Final = "fewer than two clusters have a verdict both with the edit and without"
@@ -110,24 +110,6 @@ def _flags(cell: Cell, reading: ProbeResult) -> Iterator[str]:
         yield of.CONTROL_STILL
     if left := reading.lines - len(reading.arms.calls):
         yield f"{left} of {reading.lines} items take no part: the edit changes nothing there"
-
-
-def interval_of(difference: Difference) -> Clustered:
-    """The interval of a paired difference as estimates have it."""
-
-    def at(level: float) -> tuple[float, float]:
-        return difference.ends(2 * level - 1)
-
-    return Clustered(
-        difference.method,
-        *difference.ends(LEVEL),
-        LEVEL,
-        difference.clusters,
-        None,
-        None,
-        *at(LEVEL),
-        at,
-    )
 
 
 def _decided(reading: ProbeResult, difference: Difference) -> Clustered:

@@ -97,6 +97,8 @@ class Observer:
         halo: the share of a grade on a rubric that is the same for all criteria.
         length_preference: added to a grade on a rubric for 20 more words, in steps.
         obedience: chance to give a text that addresses the judge what it asks for.
+        lost_middle: chance to overlook what stands in the middle of 16,000 tokens; less of it
+            towards their ends, and in shorter texts.
         style: how it writes a label; ``{}`` is the label.
         skills: further abilities besides comparing, verifying and grading; the first that
             recognises a prompt replies to it.
@@ -117,6 +119,7 @@ class Observer:
     halo: float = 0.0
     length_preference: float = 0.0
     obedience: float = 0.0
+    lost_middle: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(

@@ -176,7 +176,7 @@ def test_without_human_grades_halo_is_the_pair_that_stands_out() -> None:
 
 
 FOUR = replace(
-    TWO, criteria=tuple(Criterion(name, FIVE) for name in ("accuracy", "tone", "form", "depth"))
+    TWO, criteria=tuple(Criterion(name, FIVE) for name in ("accuracy", "tone", "form", "detail"))
 )
 # Independent in people's grades; in the judge's the tone copies the accuracy.
 PEOPLE = [(1, 3, 2, 5), (2, 5, 4, 1), (3, 1, 5, 4), (4, 4, 1, 2), (5, 2, 3, 3), (2, 1, 3, 4)] * 3

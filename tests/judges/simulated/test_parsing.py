@@ -154,7 +154,7 @@ def test_the_built_in_prompts_are_read_as_they_are_meant(name: str) -> None:
             assert parsed.inverted is (template.polarity == "inverted")
             assert parsed.strict is (template.condition.get("arm") == "strict")
             # What slots are called stands in the tags.
-            assert set(parsed.context.values()) == {
+            assert {text.strip("\n") for text in parsed.context.values()} == {
                 text.strip("\n")
                 for name, text in item.fields.items()
                 if not name.startswith("name_")

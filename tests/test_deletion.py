@@ -286,6 +286,8 @@ NAMING = {
     # They go over what is registered, or over the suites that there are, and look names up.
     "checks/test_declaration.py": "of each check that there is",
     "checks/test_shipped_bars.py": "of each check that a suite declares",
+    "files/shapes/test_every_shape.py": "of columns of others' files that are called so",
+    "files/shapes/test_openai.py": "of columns of others' files that are called so",
     "fuzzing.py": "of each command and each importer that there is",
     "judges/simulated/test_parsing.py": "of each suite that there is",
     "measures/building.py": "of any suite",

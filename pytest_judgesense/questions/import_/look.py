@@ -49,7 +49,7 @@ from pytest_judgesense.registry import Importer, Registry
 _LOG: Final = ".judgments.jsonl"
 _SUITE: Final = ".suite.toml"
 # The columns by which a judgment log is told from a foreign file.
-_OF_LOG: Final = ("trial", "judge", "outcome")
+_OF_LOG: Final = ("trial", "judge", "suite")
 
 
 @dataclass(frozen=True)

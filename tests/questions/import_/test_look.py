@@ -92,7 +92,7 @@ def test_a_form_that_is_named_decides() -> None:
 
 
 def test_a_log_of_ours_is_not_imported(tmp_path: Path) -> None:
-    write_rows(tmp_path / "log.jsonl", [{"trial": {}, "judge": "j", "outcome": {}}])
+    write_rows(tmp_path / "log.jsonl", [{"trial": "t/1/t1", "judge": "j", "suite": "t"}])
     with pytest.raises(UsageError, match="is a judgment log already"):
         look("log.jsonl")
 

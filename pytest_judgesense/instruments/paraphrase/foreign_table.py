@@ -64,6 +64,9 @@ from pytest_judgesense.trial import (
 )
 
 _MOST_SHOWN: Final = 12
+# A verdict is short or returns; what is neither is a text in which one may be stated.
+_MOST_WORDS: Final = 8
+_NEARLY_ALL: Final = 0.9
 # What ``--names`` may be about besides the texts of candidates.
 _ANSWERS: Final = ("verdict", "label")
 
@@ -300,6 +303,8 @@ def judgments_of(
             continue
         candidates = _candidates(part)
         if candidates is None:
+            if space is None:
+                _refuse_texts(name, part, columns)
             wrong = list(_not_comparable(name, part, {*values.values(), *labels}))
             objections += wrong
             notices += [] if wrong else [_read_as(name, part)]
@@ -571,6 +576,23 @@ def _not_comparable(
         as_they_are = [(word, word) for word in (min(verdicts), min(labels))]
         remedy += f"; if no verdict is ever right, name one of each: {_values(as_they_are)}"
     yield without_common_value(suite, verdicts, labels, remedy)
+
+
+def _refuse_texts(suite: str, judgments: Sequence[Judgment], columns: Mapping[str, str]) -> None:
+    """Raise a `UsageError` if most verdicts are long texts, and nearly all are different."""
+    verdicts = [judgment.verdict for judgment in judgments if judgment.verdict]
+    texts = [verdict for verdict in verdicts if len(verdict.split()) > _MOST_WORDS]
+    if 2 * len(texts) <= len(verdicts) or len({*verdicts}) < _NEARLY_ALL * len(verdicts):
+        return
+    column = columns.get("verdict", "COLUMN")
+    raise UsageError(
+        f"verdicts of suite {suite} are texts: {len(texts):,} of {len(verdicts):,} have more than "
+        f"{_MOST_WORDS} words",
+        found=_listed(repr(text[:40]) for text in texts[:2]),
+        expected="verdicts that return: words, grades or scores",
+        remedy="if the texts state the verdicts, name these: "
+        f"{option_words('--map', 'reply', column)} --labels A,B,tie",
+    )
 
 
 def _values(renamed: Iterable[tuple[str, str]]) -> str:

@@ -21,6 +21,7 @@ from pytest_judgesense.files.tables import is_there
 from pytest_judgesense.questions.import_.chosen_options import option_words
 from pytest_judgesense.questions.import_.look import Look, looked_at
 from pytest_judgesense.questions.import_.preview import Preview, question_error
+from pytest_judgesense.questions.import_.unread_replies import notice_of_unread
 from pytest_judgesense.questions.import_.verdict_counts import counts_of_verdicts
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
@@ -87,6 +88,7 @@ class ImportQuestion:
         return self._log_of(look.read, look, output)
 
     def _log_of(self, read: Imported, look: Look, output: Path) -> ImportAnswer:
+        unread = notice_of_unread(read.judgments, look.given, look.chosen, look.implied)
         swept, sweeps = _as_sweeps(read, self.place.registry)
         if look.importer.plain:
             swept, numbers = _as_numbers(swept, self.place.registry)
@@ -94,7 +96,8 @@ class ImportQuestion:
         judgments = tuple((short_named(judgment), design) for judgment, design in swept.judgments)
         shown = " ".join(map(quote, option_words(look.shown_by_itself)))
         assumed = [f"taken as the file shows it: {shown}"] if shown else []
-        notices = (*assumed, *read.notices, *sweeps, *_cut_names(swept, judgments))
+        of_names = _cut_names(swept, judgments)
+        notices = (*assumed, *read.notices, *sweeps, *of_names, *unread)
         text = "".join(f"{log_line(*line)}\n" for line in judgments)
         summary = (_summary(judgments), *counts_of_verdicts(judgments), *map(str, read.totals))
         steps = next_steps(judgments, output)

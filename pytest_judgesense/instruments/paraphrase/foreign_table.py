@@ -287,7 +287,7 @@ def judgments_of(
     objections: list[JudgesenseError] = []
     words, designs = RenamedWords(values), dict(designs or {})
     if (column := columns.get("replicate")) is not None:
-        rows = _numbered(rows, column, notices)
+        rows = numbered_replicates(rows, column, notices)
     labels = () if space is None else space.labels
     if space is not None and space.pairwise:  # replies state slots
         names = {"verdict": SLOT, **names}
@@ -475,7 +475,7 @@ def _labels(judgment: Judgment) -> tuple[str, ...]:
     return (*own, *(label for labels in trial.people.values() for label in labels.values()))
 
 
-def _numbered(rows: Sequence[Row], column: str, notices: list[str]) -> Sequence[Row]:
+def numbered_replicates(rows: Sequence[Row], column: str, notices: list[str]) -> Sequence[Row]:
     """Rows with replicates from 1; adds a notice if the file counts or names them otherwise."""
     # An empty cell of a table of numbers is nan.
     texts = [as_whole(str(row.value.get(column)).strip()) for row in rows]

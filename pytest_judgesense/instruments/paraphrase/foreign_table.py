@@ -9,6 +9,7 @@ are read. What the words of two candidates name where these changed places is sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -67,6 +68,7 @@ _MOST_SHOWN: Final = 12
 # A verdict is short or returns; what is neither is a text in which one may be stated.
 _MOST_WORDS: Final = 8
 _NEARLY_ALL: Final = 0.9
+_MOST_LABELS: Final = 200
 # What ``--names`` may be about besides the texts of candidates.
 _ANSWERS: Final = ("verdict", "label")
 
@@ -579,19 +581,25 @@ def _not_comparable(
 
 
 def _refuse_texts(suite: str, judgments: Sequence[Judgment], columns: Mapping[str, str]) -> None:
-    """Raise a `UsageError` if most verdicts are long texts, and nearly all are different."""
+    """Raise a `UsageError` for verdicts that do not return: long texts, or hundreds of words."""
     verdicts = [judgment.verdict for judgment in judgments if judgment.verdict]
+    counted = Counter(verdict for verdict in verdicts if number_of(verdict) is None)
     texts = [verdict for verdict in verdicts if len(verdict.split()) > _MOST_WORDS]
-    if 2 * len(texts) <= len(verdicts) or len({*verdicts}) < _NEARLY_ALL * len(verdicts):
+    once = [verdict for verdict, count in counted.items() if count == 1]
+    if 2 * len(texts) > len(verdicts) and len({*verdicts}) >= _NEARLY_ALL * len(verdicts):
+        examples = texts
+        what = f"{len(texts):,} of {len(verdicts):,} have more than {_MOST_WORDS} words"
+    elif len(counted) > _MOST_LABELS and 2 * len(once) > len(counted):
+        examples = once
+        what = f"{len(counted):,} are different, and {len(once):,} of these stand there once"
+    else:
         return
-    column = columns.get("verdict", "COLUMN")
+    reply = option_words("--map", "reply", columns.get("verdict", "COLUMN"))
     raise UsageError(
-        f"verdicts of suite {suite} are texts: {len(texts):,} of {len(verdicts):,} have more than "
-        f"{_MOST_WORDS} words",
-        found=_listed(repr(text[:40]) for text in texts[:2]),
+        f"verdicts of suite {suite} are texts: {what}",
+        found=_listed(repr(text[:40]) for text in examples[:2]),
         expected="verdicts that return: words, grades or scores",
-        remedy="if the texts state the verdicts, name these: "
-        f"{option_words('--map', 'reply', column)} --labels A,B,tie",
+        remedy=f"if the texts state the verdicts, name these: {reply} --labels A,B,tie",
     )
 
 

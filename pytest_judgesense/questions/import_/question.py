@@ -96,6 +96,7 @@ class ImportQuestion:
         judgments = tuple((short_named(judgment), design) for judgment, design in swept.judgments)
         shown = " ".join(map(quote, option_words(look.shown_by_itself)))
         assumed = [f"taken as the file shows it: {shown}"] if shown else []
+        assumed += [note for note in look.notes if note not in read.notices]
         of_names = _cut_names(swept, judgments)
         notices = (*assumed, *read.notices, *sweeps, *of_names, *unread)
         text = "".join(f"{log_line(*line)}\n" for line in judgments)

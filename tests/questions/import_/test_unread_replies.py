@@ -53,3 +53,15 @@ def test_long_texts_are_no_verdicts() -> None:
     # One text throughout is the word of a judge who says it so.
     assert len(answer_of("said", TEXTS[:1] * 4, map=named).judgments) == 4
     assert len(answer_of("said", (*TEXTS[:1], "yes", "no"), map=named).judgments) == 3
+
+
+def test_hundreds_of_words_of_which_most_stand_once_are_no_verdicts() -> None:
+    named = (("item", "id"), ("verdict", "said"))
+    words = (*(f"w{number}" for number in range(201)), *["right"] * 99)
+    with pytest.raises(UsageError, match="202 are different, and 201 of these stand there once"):
+        answer_of("said", words, map=named)
+    # The same words twice, such as names of systems, return.
+    assert len(answer_of("said", words[:201] * 2, map=named).judgments) == 402
+    # So do numbers, of which any may be a score.
+    scores = tuple(str(number / 1000) for number in range(300))
+    assert len(answer_of("said", scores, map=named).judgments) == 300

@@ -53,3 +53,11 @@ def test_each_criterion_has_its_mean() -> None:
         "  own, clarity: mean 4.5 of 2, 4 to 5",
         "  own, tone: mean 1 of 1, 1 to 1",
     )
+
+
+def test_long_words_and_control_characters_fit_the_line() -> None:
+    (line,) = plain(*(f"\x1b{letter * 80}" for letter in "abcdef"))[1:]
+    assert len(line) <= 100
+    assert "\x1b" not in line
+    # Of 30 characters each, two fit.
+    assert line.endswith(" 1 and 4 more")

@@ -16,6 +16,7 @@ from pytest_judgesense.files.proposals import OpenQuestion, Setting, ShownSettin
 from pytest_judgesense.questions.import_.chosen_options import option_words, settings_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.look import Look, columns_used
+from pytest_judgesense.questions.import_.verdict_counts import counts_of_verdicts
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.text.layout import columns as width_of_screen
 from pytest_judgesense.trial import Design, Judgment, grouped
@@ -28,6 +29,7 @@ _EXAMPLES: Final = 22
 _EXAMPLE: Final = 12
 _MOST_FIELDS: Final = 8
 _CELL: Final = 40
+_MOST_SUITES: Final = 3
 _WORDS_HERE: Final = "what these words mean here"
 
 
@@ -276,6 +278,7 @@ def _counts(look: Look) -> Iterator[str]:
         yield f"a suite: {listed(map(str, read.files(look.proposed_output)))}"
         return
     yield counted([*read.judgments])
+    yield from counts_of_verdicts(read.judgments, most=_MOST_SUITES)
 
 
 def counted(judged: Sequence[tuple[Judgment, Design]]) -> str:

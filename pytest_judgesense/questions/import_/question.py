@@ -21,6 +21,8 @@ from pytest_judgesense.files.tables import is_there
 from pytest_judgesense.questions.import_.chosen_options import option_words
 from pytest_judgesense.questions.import_.look import Look, looked_at
 from pytest_judgesense.questions.import_.preview import Preview, question_error
+from pytest_judgesense.questions.import_.unread_replies import notice_of_unread
+from pytest_judgesense.questions.import_.verdict_counts import counts_of_verdicts
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.registry import Registry
@@ -86,6 +88,7 @@ class ImportQuestion:
         return self._log_of(look.read, look, output)
 
     def _log_of(self, read: Imported, look: Look, output: Path) -> ImportAnswer:
+        unread = notice_of_unread(read.judgments, look.given, look.chosen, look.implied)
         swept, sweeps = _as_sweeps(read, self.place.registry)
         if look.importer.plain:
             swept, numbers = _as_numbers(swept, self.place.registry)
@@ -93,9 +96,11 @@ class ImportQuestion:
         judgments = tuple((short_named(judgment), design) for judgment, design in swept.judgments)
         shown = " ".join(map(quote, option_words(look.shown_by_itself)))
         assumed = [f"taken as the file shows it: {shown}"] if shown else []
-        notices = (*assumed, *read.notices, *sweeps, *_cut_names(swept, judgments))
+        assumed += [note for note in look.notes if note not in read.notices]
+        of_names = _cut_names(swept, judgments)
+        notices = (*assumed, *read.notices, *sweeps, *of_names, *unread)
         text = "".join(f"{log_line(*line)}\n" for line in judgments)
-        summary = (_summary(judgments), *map(str, read.totals))
+        summary = (_summary(judgments), *counts_of_verdicts(judgments), *map(str, read.totals))
         steps = next_steps(judgments, output)
         return ImportAnswer(notices, summary, {output: text}, judgments, steps)
 
@@ -127,7 +132,7 @@ class ImportAnswer(QuestionAnswer):
 
     Attributes:
         notices: ignored fields and assumptions, one sentence each.
-        summary: what was read, and the totals that the files state.
+        summary: what was read, verdicts by suite, and the totals that the files state.
         files: what is to be written, by path.
         judgments: those of the log, each with the design of its suite; none of a suite.
         next_steps: the commands that come next, or why one cannot.

@@ -41,6 +41,7 @@ def test_it_says_what_columns_hold_what_they_are_and_the_command() -> None:
         "  gold      2 words  no, yes           label: 2 values: no, yes\n"
         "\n"
         "3 judgments, 3 items, labels of 3 items, 0 without a verdict\n"
+        "  t: yes 3\n"
         "\n"
         "judgesense import t.jsonl --map verdict=said --map label=gold --map item=id \\\n"
         "  --map field.question=question -o t.judgments.jsonl"
@@ -102,6 +103,7 @@ def test_a_tool_s_file_shows_its_counts_and_the_command() -> None:
         "t.jsonl: of the form games",
         "",
         "2 judgments, 1 item, orders ab 1 and ba 1, labels of 1 item, 1 without a verdict",
+        "  t: A 1",
         "",
         "judgesense import t.jsonl --format games -o t.judgments.jsonl",
     ]

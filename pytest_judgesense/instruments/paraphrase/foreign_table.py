@@ -438,6 +438,7 @@ def _read(
         read = [(row, _labelled(judgment)) for row, judgment in read]
     each_once(
         read,
+        columns,
         remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
         "template=COLUMN, --map order=COLUMN (ab or ba) or --map temperature=COLUMN; or leave the "
         "line out",

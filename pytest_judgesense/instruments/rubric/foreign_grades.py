@@ -161,6 +161,7 @@ def read_grades(
     reader = JudgmentReader(fields, fixed, words)
     judgments = each_once(
         ((row, _judgment(row, reader.judgment(row), columns, scale)) for row in rows),
+        {**fields, **{f"grade {name}": name for name in columns.all_columns}},
         remedy="name the column that tells them apart, by --map replicate=COLUMN or --map "
         "template=COLUMN; or leave the line out",
     )

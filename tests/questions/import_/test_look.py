@@ -171,7 +171,7 @@ def test_what_words_name_is_asked_where_the_rows_do_not_show_it() -> None:
 
 def test_what_prevents_a_reading_is_its_problem() -> None:
     write_rows(Path("t.jsonl"), [ROWS[0], ROWS[0]])
-    of = look("t.jsonl")
+    of = look("t.jsonl", map=(("item", "id"),))
     assert isinstance(of.problem, LogError)
     assert "repeats a trial" in str(of.problem)
     assert of.columns.keys() == {"id", "said", "gold"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.questions.import_.option_words import OPTION_WORDS
 from pytest_judgesense.questions.import_.question import ImportQuestion
@@ -101,3 +101,11 @@ def test_a_command_of_before_is_told_what_it_is_now() -> None:
     with pytest.raises(UsageError, match="nothing to import at table") as told:
         ImportQuestion(options, LOG).answer()
     assert "--format table" in str(told.value)
+
+
+def test_a_repeated_trial_names_an_item_of_several_columns() -> None:
+    rows = [{"id": 1, "style": style, "verdict": "yes"} for style in ("calm", "rude")]
+    write_rows(Path("t.jsonl"), rows)
+    question = ImportQuestion(ImportOptions(Path("t.jsonl"), map=(("item", "id"),)))
+    with pytest.raises(LogError, match="differ in style: try --map item=id,style"):
+        question.answer()

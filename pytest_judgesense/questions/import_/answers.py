@@ -26,6 +26,7 @@ from pytest_judgesense.replies.stated_answers import WHOLE_REPLY, StatedAnswers,
 from pytest_judgesense.suites.space import whole_scale
 
 _LABEL: Final = ("label",)
+_JUDGES: Final = frozenset(("judge", "grader", "evaluator", "model"))
 # From here on a name alone says that a column holds the answers of a judge.
 _SURE: Final = 2
 _OF_VERDICTS: Final = 3
@@ -34,6 +35,8 @@ _ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if
 _PERSONS: Final = frozenset("annotator rater person worker reviewer user expert".split())
 # A list of letters of which the last may be neither of two candidates.
 _THREE_LETTERS: Final = {"A", "B", "C"}
+# An answer is made of several, if another is not.
+_OF_SEVERAL: Final = ("mean", "average", "avg", "median", "total", "sum")
 # Forms in which texts that are judged state an answer as well.
 _OF_SOLUTIONS: Final = ("boxed", "answer")
 
@@ -56,6 +59,7 @@ def find_answers(finder: Finder) -> None:
     ]
     best = max((weights[facts.name] for facts in candidates), default=0)
     top = [facts for facts in candidates if weights[facts.name] == best]
+    top = [facts for facts in top if not words_in(facts, _OF_SEVERAL)] or top
     top = [facts for facts in top if facts.name == "verdict"] or top
     if not top:
         _without_answers(finder, of_people)
@@ -78,16 +82,50 @@ def _take_verdict(finder: Finder, facts: ColumnFacts, of_people: Sequence[Column
 
 def _ask_which(finder: Finder, top: Sequence[ColumnFacts]) -> None:
     """Ask which of several columns holds the verdict, by a row in which two of them differ."""
-    first, second = top[:2]
+    judges = _judges_among(finder, top)
+    candidates = judges or top
+    first, second = candidates[:2]
     both = [*zip(first.texts, second.texts, strict=True)]
     differing = (place for place, said in enumerate(both) if said[0] != said[1] and all(said))
     row = next(differing, 0)
-    readings = [
-        PossibleReading((Setting("map", ("verdict", facts.name)),), f"it said {facts.texts[row]}")
-        for facts in (first, second)
-    ]
-    names = listed(facts.name for facts in top)
-    finder.ask(f"which column is what the judge said: {names}?", readings, row=row)
+    readings = []
+    for facts in (first, second):
+        settings = [Setting("map", ("verdict", facts.name))]
+        if judges and not finder.says("judge"):
+            settings.append(Setting("judge", facts.name))
+        readings.append(PossibleReading(tuple(settings), f"it said {facts.texts[row]}"))
+    names = listed(facts.name for facts in candidates)
+    if judges:
+        finder.notes.append(
+            "each judge is imported once; judgesense recordings join makes one log of theirs"
+        )
+        asks = f"the columns {names} say the same kind of verdict: which is the judge?"
+    else:
+        asks = f"which column is what the judge said: {names}?"
+    finder.ask(asks, readings, row=row)
+
+
+def _judges_among(finder: Finder, top: Sequence[ColumnFacts]) -> list[ColumnFacts]:
+    """The columns that say the same kind of verdict and are called after a judge each; or none."""
+    first = top[0]
+
+    def is_alike(facts: ColumnFacts) -> bool:
+        same = {w.casefold() for w in facts.different} == {w.casefold() for w in first.different}
+        is_named = bool(words_in(facts, words_of.ANSWERS.keys() | {*_LABEL} | words_of.CRITERIA))
+        of_other = words_of.COUNTS | words_of.IDS | words_of.ORDER | words_of.ABOUT - _JUDGES
+        return (
+            facts.kind == first.kind
+            and (same or facts.kind == "true or false")
+            and not (is_named or is_of_people(facts) or words_in(facts, of_other))
+        )
+
+    alike = [facts for facts in finder.free.values() if is_alike(facts)]
+    of_models = [facts for facts in alike if words_in(facts, words_of.MODELS | words_of.JUDGE)]
+    return alike if len(of_models) > 1 and {*map(_name, top)} <= {*map(_name, alike)} else []
+
+
+def _name(facts: ColumnFacts) -> str:
+    return facts.name
 
 
 def _ask_whose(finder: Finder, facts: ColumnFacts) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.rows import Row, field_of
-from pytest_judgesense.files.tables import RowTable
+from pytest_judgesense.files.tables import FILE_COLUMN, RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.finder import (
@@ -53,8 +53,11 @@ _WHY_BESIDE: Final = {
     "suite": "criteria, a suite each",
 }
 _PARTS_OF_ITEM: Final = words_of.MODEL | frozenset(
-    "turn category dataset subset task domain language split side candidate answer method".split()
+    "turn category dataset subset task domain language split side candidate answer method "
+    "part".split()
 )
+# Texts that tell items best.
+_QUESTIONS: Final = frozenset("question prompt instruction task query input passage".split())
 # What differs between calls, and not between items.
 _OF_CALL: Final = words_of.COUNTS | words_of.FAILED | words_of.SECONDS
 
@@ -212,6 +215,7 @@ def _telling(finder: Finder, named: Sequence[ColumnFacts]) -> _Telling:
         and not words_in(facts, words_of.REPLIES | words_of.JUDGE)
         and facts not in parts
     ]
+    texts.sort(key=lambda facts: not words_in(facts, _QUESTIONS))
     others = [f for f in free if _may_be_part(f) and f not in parts]
     others.sort(key=lambda facts: len(facts.different))  # what has many cells tells by chance
     return _Telling(named, parts, others[:_MOST_TRIED], texts[:_MOST_TRIED])
@@ -222,6 +226,7 @@ def _may_be_part(facts: ColumnFacts) -> bool:
     is_name = facts.kind in ("words", "names") or facts.are_whole_numbers
     is_answer = weight_of(facts) or says_answers(facts) or is_of_people(facts)
     of_judge = words_in(facts, _OF_CALL | words_of.JUDGE - {"model"})
+    is_name = is_name and facts.name != FILE_COLUMN
     return is_name and not facts.missing and _may_repeat(facts) and not (is_answer or of_judge)
 
 
@@ -233,8 +238,7 @@ def _first_telling(
     for columns, first in (
         ((*named, *parts), named),
         ((*named, *parts, *others), named),
-        ((*named, *texts), named or texts),
-        ((*texts, *parts), [] if named else texts),
+        ((*named, *texts) if named else (*texts, *parts), named or texts),
     ):
         for count in range(1, _MOST_TOGETHER + 1):
             for some in combinations(columns, count):
@@ -270,6 +274,9 @@ def _take_repeats(finder: Finder, telling: _Telling, stated: Sequence[ColumnFact
     rows = _count(every)
     some = _first_telling(telling, stated, rows)
     differing = [facts for facts in finder.free.values() if _tells_more(facts, every, rows)]
+    if files := next((facts for facts in differing if facts.name == FILE_COLUMN), None):
+        _ask_files(finder, files, [f.name for f in (some or telling.named[:1])])
+        return True
     if some and not differing:
         _take_as_item(finder, some, telling.named)
         finder.also("replicate", REPEAT_NUMBER, "rows are equal but for what the judge said")
@@ -278,6 +285,24 @@ def _take_repeats(finder: Finder, telling: _Telling, stated: Sequence[ColumnFact
         return False
     _ask_repeats(finder, telling.named[0], every)
     return True
+
+
+def _ask_files(finder: Finder, files: ColumnFacts, item: Sequence[str]) -> None:
+    """Ask whether files of the same items are of a judge each, or hold items of their own."""
+    together = ",".join((*item, files.name)) if item else ROW_NUMBER
+    readings = (
+        PossibleReading(
+            (
+                Setting("map", ("item", ",".join(item) or ROW_NUMBER)),
+                Setting("map", ("judge", files.name)),
+            ),
+            f"{files.stated[0]} is what one judge said",
+        ),
+        PossibleReading(
+            (Setting("map", ("item", together)),), f"the items of {files.stated[0]} are its own"
+        ),
+    )
+    finder.ask("several files hold rows of the same items: is each file a judge's?", readings)
 
 
 def _tells_more(facts: ColumnFacts, every: Sequence[ColumnFacts], rows: int) -> bool:

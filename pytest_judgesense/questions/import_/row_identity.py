@@ -12,7 +12,9 @@ from typing import Final
 
 from pytest_judgesense.files.judgment_fields import PLACES, of_one_order
 from pytest_judgesense.files.proposals import PossibleReading, Setting
+from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.files.synonyms import candidates_among
+from pytest_judgesense.files.tables import FILE_COLUMN
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.finder import (
@@ -24,6 +26,8 @@ from pytest_judgesense.questions.import_.finder import (
 from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER, find_item
 from pytest_judgesense.trial import ABSTAIN, TIE
 
+# So many files may be of a judge each.
+_FEWEST_JUDGES: Final = 2
 _NUMBERED: Final = {"1", "2"}
 
 
@@ -142,6 +146,12 @@ def _find_judge(finder: Finder) -> None:
     ]
     if judges:
         finder.take("judge", judges[0].name, few(judges[0].different))
+        return
+    files = finder.free.get(FILE_COLUMN)
+    if files is None or len(files.different) < _FEWEST_JUDGES:
+        return
+    if all({*name_words(name)} & words_of.JUDGES for name in files.different):
+        finder.take("judge", files.name, "each file is called after its judge")
 
 
 def _model(finder: Finder) -> ColumnFacts | None:

@@ -144,3 +144,11 @@ def test_repeats_are_numbered_within_a_trial() -> None:
     # The second row repeats the first; the last is of another judge.
     assert [row.value[REPEAT_NUMBER] for row in numbered] == [1, 2, 1, 1]
     assert with_numbers(table, ImportOptions(Path("t"))) is table
+
+
+def test_files_may_be_of_a_judge_each() -> None:
+    rows = {"id": TWICE, "verdict": SAID}
+    judges = ("judge_x.json", "judge_y.json") * 2
+    assert maps_of(shown_of({**rows, "file": judges}))["judge"] == "file"
+    others = shown_of({**rows, "file": ("x.json", "y.json") * 2})
+    assert asked(others) == ["several files hold rows of the same items: is each file a judge's?"]

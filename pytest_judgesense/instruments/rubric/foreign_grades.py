@@ -25,7 +25,7 @@ from pytest_judgesense.files.row_options import RenamedWords, RowOptions, read_a
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.files.tables import RowTable, own_name
-from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns
+from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns, with_columns
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     SWEPT,
     JudgmentReader,
@@ -145,10 +145,12 @@ def read_grades(
         {criterion: columns_named(column, table) for criterion, column in people.items()},
         words,
     )
+    mapping, nowhere = with_columns(mapping)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names)
     named = {"judge": judge, "suite": suite}
-    fields, notices = _fields(names if looked_at is None else {}, mapping, named)
+    by_name = () if looked_at else [name for name in names if name not in nowhere]
+    fields, notices = _fields(by_name, mapping, named)
     stem = slug(own_name(path))
     notices += _called_by_file(named, fields, stem)
     scale = tuple(labels) or _scale(path, rows, columns)

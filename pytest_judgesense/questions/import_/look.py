@@ -104,10 +104,10 @@ class Look:
         return Path(slug(name) + (_SUITE if is_suite else _LOG))
 
     @property
-    def shown_by_itself(self) -> list[Setting]:
+    def shown_by_itself(self) -> list[ShownSetting]:
         """What nobody said and the files show, but for fields in columns that are called so."""
-        settings = [shown.setting for shown in (*self.implied, *self.shown)]
-        return [setting for setting in settings if not _is_by_own_name(setting)]
+        every = (*self.implied, *self.shown)
+        return [shown for shown in every if not _is_by_own_name(shown.setting)]
 
     def command(self, output: Path | None, more: Sequence[Setting] = ()) -> str:
         """The command that reads the files so."""

@@ -66,7 +66,10 @@ def test_every_option_has_its_words() -> None:
 
 def test_it_says_what_it_took_from_the_file_and_what_comes_next() -> None:
     answer = ImportQuestion(ImportOptions(Path("own.jsonl"), value=(("?", ""),)), LOG).answer()
-    assert answer.notices[0] == "taken as the file shows it: --map verdict=say --map item=id"
+    assert answer.taken == (
+        "  --map verdict=say  2 values: YES, ?",
+        "  --map item=id      a row each",
+    )
     assert answer.next_steps == (
         "judgesense report log.jsonl",
         "no suite is made of this log: it holds no texts; --map field.NAME=COLUMN adds one",

@@ -41,6 +41,7 @@ from pytest_judgesense.questions.import_.chosen_options import (
 )
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, columns_of
 from pytest_judgesense.questions.import_.item_columns import with_numbers
+from pytest_judgesense.questions.import_.judge_of_file import judge_question
 from pytest_judgesense.questions.import_.option_words import noting, refuse_unused
 from pytest_judgesense.questions.import_.roles import shown_by_columns
 from pytest_judgesense.questions.import_.structure import structure_of
@@ -267,6 +268,9 @@ def _look_of_table(
     shown = (*structure.taken, *by_columns.taken)
     chosen = with_settings(said_of_rows, (setting.setting for setting in by_columns.taken))
     chosen = replace(chosen, looked_at=with_numbers(table, chosen))
+    who = None
+    if not structure.questions and not (proposal.no_judge or by_columns.no_judge):
+        who = judge_question(table, columns.values(), chosen)
     importer = _table_importer(chosen, registry)
     title = shape.title if shape else "a table"
     look = Look(
@@ -279,7 +283,7 @@ def _look_of_table(
         proposal.taken,
         shown,
         chosen,
-        (*proposal.questions, *structure.questions, *by_columns.questions),
+        (*proposal.questions, *structure.questions, *by_columns.questions, *filter(None, [who])),
         (*table.notes, *proposal.notes, *structure.notes, *by_columns.notes),
         proposal.no_judge or by_columns.no_judge,
     )

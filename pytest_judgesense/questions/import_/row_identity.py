@@ -24,6 +24,7 @@ from pytest_judgesense.questions.import_.finder import (
     words_in,
 )
 from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER, find_item
+from pytest_judgesense.questions.import_.judge_of_file import judged_in_name
 from pytest_judgesense.trial import ABSTAIN, TIE
 
 # So many files may be of a judge each.
@@ -40,6 +41,8 @@ def find_identity(finder: Finder) -> None:
     if temperatures and "temperature" not in finder.fields:
         finder.take("temperature", temperatures[0].name, temperatures[0].holds)
     model = None if finder.says("judge") else _model(finder)
+    if model is not None and judged_in_name(finder.given.path, [model]):
+        model = None  # it was judged, and is asked about
     if model is not None and len(model.different) == 1:
         finder.take("judge", model.name, model.different[0])
         model = None

@@ -7,7 +7,7 @@ rows that are equal but for what the judge said are repeats, which are numbered.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, Final, NamedTuple
@@ -82,6 +82,36 @@ def find_item(finder: Finder, model: ColumnFacts | None) -> None:
         _take_together(finder, named, stated)
 
 
+def find_beside_item(finder: Finder) -> None:
+    """Take what tells rows of an item apart, where it is said which columns are the item."""
+    names = finder.fields["item"]
+    parts = [names] if names in finder.columns else names.split(",")
+    item = [finder.columns[part] for part in parts if part in finder.columns]
+    fields = [name for name in _OF_ITEM if finder.fields.get(name) in finder.columns]
+    stated = [finder.columns[finder.fields[name]] for name in fields]
+    if len(item) < len(parts) or _tells((*item, *stated)):
+        return
+    beside = _beside(finder, item)
+    for count in range(1, _MOST_BESIDE + 1):
+        for some in combinations(beside, count):
+            are_different = len({part.field for part in some}) == count
+            if are_different and _tells((*item, *(part.facts for part in some), *stated)):
+                for part in some:
+                    finder.take(part.field, part.facts.name, _WHY_BESIDE[part.field])
+                return
+
+
+def _beside(finder: Finder, items: Collection[ColumnFacts]) -> list[_Beside]:
+    """The columns that may tell rows of an item apart, by the fields that they would be."""
+    return [
+        _Beside(name, facts)
+        for name, words in _BESIDE
+        if not finder.says(name)
+        for facts in finder.named(words)
+        if _may_repeat(facts) and facts not in items
+    ]
+
+
 def _named_items(finder: Finder) -> list[ColumnFacts]:
     """The columns that are called as ids or items are, the best name first."""
     named = [
@@ -123,13 +153,7 @@ def _take_beside(
     model: ColumnFacts | None,
 ) -> bool:
     """Take an item and the columns beside it that tell rows apart; whether there are such."""
-    beside = [
-        _Beside(name, facts)
-        for name, words in _BESIDE
-        if not finder.says(name)
-        for facts in finder.named(words)
-        if _may_repeat(facts) and facts not in named[:1]
-    ]
+    beside = _beside(finder, named[:1])
     beside += [_Beside("", model)] if model else []
     for count in range(1, _MOST_BESIDE + 1):
         for some in combinations(beside, count):

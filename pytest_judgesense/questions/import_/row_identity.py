@@ -23,7 +23,11 @@ from pytest_judgesense.questions.import_.finder import (
     says_answers,
     words_in,
 )
-from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER, find_item
+from pytest_judgesense.questions.import_.item_columns import (
+    REPEAT_NUMBER,
+    find_beside_item,
+    find_item,
+)
 from pytest_judgesense.questions.import_.judge_of_file import judged_in_name
 from pytest_judgesense.trial import ABSTAIN, TIE
 
@@ -46,7 +50,9 @@ def find_identity(finder: Finder) -> None:
     if model is not None and len(model.different) == 1:
         finder.take("judge", model.name, model.different[0])
         model = None
-    if "item" not in finder.fields:
+    if "item" in finder.fields:
+        find_beside_item(finder)
+    else:
         find_item(finder, model)
     _note_unknown_order(finder)
 

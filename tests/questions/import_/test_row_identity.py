@@ -152,3 +152,11 @@ def test_files_may_be_of_a_judge_each() -> None:
     assert maps_of(shown_of({**rows, "file": judges}))["judge"] == "file"
     others = shown_of({**rows, "file": ("x.json", "y.json") * 2})
     assert asked(others) == ["several files hold rows of the same items: is each file a judge's?"]
+
+
+def test_runs_are_found_beside_an_item_that_is_said() -> None:
+    rows = {"id": ("1",) * 4, "model": ("x", "x", "y", "y"), "run": (0, 1, 0, 1), "verdict": SAID}
+    maps = maps_of(shown_of(rows, map=(("item", "id,model"), ("cluster", "id"))))
+    assert maps["replicate"] == "run"
+    # Where the item tells all rows, no column is needed beside it.
+    assert "replicate" not in maps_of(shown_of({**rows, "id": FOUR}, map=(("item", "id"),)))

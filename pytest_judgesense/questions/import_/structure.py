@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from pytest_judgesense.questions.import_.finder import (
     weight_of,
     words_in,
 )
+from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER, ROW_NUMBER
 from pytest_judgesense.trial import TIE, grouped
 
 _NUMBER: Final = re.compile(r"\d+")
@@ -33,6 +35,11 @@ _OF_ITEMS: Final = frozenset(("item", "question", "task", "example", "sample"))
 _ORDERS: Final = ("ab", "ba")
 _REPLICATE: Final = "replicate"
 _PART: Final = "part"
+# So many columns, most of them called by so many words, are items.
+_MANY_COLUMNS: Final = 20
+_WORDS_OF_TEXT: Final = 4
+# Of all cells, those of a possible verdict.
+_LEAST_SHARE: Final = 0.01
 # Words of columns that differ in a number, a run each.
 _NUMBERED_RUNS: Final = frozenset(
     "run rep replicate repeat trial try vote sample seed round attempt verdict judgment judgement "
@@ -69,6 +76,8 @@ def structure_of(
             if proposal is not None:
                 return proposal
     free = [facts for name, facts in columns.items() if name not in used]
+    if not given.map and _are_items(free):
+        return _items_of_columns(free, table)
     return _by_judge(free, table) or _alike(free)
 
 
@@ -194,6 +203,39 @@ def _facts_of(name: str, members: Sequence[Any]) -> list[ColumnFacts]:
     facts = ColumnFacts(name, tuple(members))
     speaks = weight_of(facts) or says_answers(facts)
     return [facts] if facts.may_answer and speaks else []
+
+
+# --- columns that are items ---------------------------------------------------------------------
+
+
+def _are_items(columns: Sequence[ColumnFacts]) -> bool:
+    """Whether columns are called by the texts of items, and all hold texts that somebody wrote."""
+    texts = [facts for facts in columns if len(facts.words) >= _WORDS_OF_TEXT]
+    are_many = len(columns) >= _MANY_COLUMNS and 2 * len(texts) > len(columns)
+    return are_many and all(isinstance(c, str) for facts in columns for c in facts.cells if c)
+
+
+def _items_of_columns(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal:
+    pattern = Setting("lists", ("{item}", "reply"))
+    reply = Setting("map", ("reply", "reply"))
+    labels = _usual_replies(columns)
+    said = (Setting("labels", labels),) if len(labels) > 1 else ()
+    runs = (Setting("map", ("item", "item")), Setting("map", (_REPLICATE, REPEAT_NUMBER)))
+    alone = (Setting("map", ("item", ROW_NUMBER)), Setting("map", ("cluster", "item")))
+    readings = (
+        PossibleReading((pattern, reply, *runs, *said), "a row asks of every item again"),
+        PossibleReading((pattern, reply, *alone, *said), "each cell is about an item of its own"),
+    )
+    asks = f"the {len(table.columns)} columns are called by texts: are they items, and rows runs?"
+    return Proposal(questions=(OpenQuestion(asks, table.rows[0], readings),))
+
+
+def _usual_replies(columns: Sequence[ColumnFacts]) -> tuple[str, ...]:
+    """The usual words of verdicts that stand alone in many cells, the commonest first."""
+    replies = Counter(text.casefold() for facts in columns for text in facts.stated)
+    least = _LEAST_SHARE * replies.total()
+    usual = words_of.VOCABULARY - {"1", "2"}
+    return tuple(word for word, count in replies.most_common() if word in usual and count >= least)
 
 
 # --- columns that are called alike ----------------------------------------------------------------

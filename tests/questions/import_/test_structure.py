@@ -109,3 +109,14 @@ def test_lists_of_texts_are_no_rows_and_what_is_said_is_not_looked_for() -> None
     votes = {"id": FOUR, "votes": (["yes", "no", "yes"],) * 4}
     assert structure(votes, lists=(("votes", "run"),)) == Proposal()
     assert asked(structure({"id": FOUR, "votes": SAID})) == []
+
+
+def test_many_columns_that_are_called_by_texts_may_be_items() -> None:
+    names = [f"In which year was theorem {number} proved?" for number in range(20)]
+    (question,) = structure(dict.fromkeys(names, ("correct", "incorrect"))).questions
+    labels = ("labels", ("correct", "incorrect"))
+    assert [reading.settings[2:] for reading in question.readings] == [
+        (("map", ("item", "item")), ("map", ("replicate", "repeat number")), labels),
+        (("map", ("item", "row number")), ("map", ("cluster", "item")), labels),
+    ]
+    assert structure(dict.fromkeys(names[:2], ("correct", "incorrect"))) == Proposal()

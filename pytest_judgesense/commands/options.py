@@ -225,15 +225,18 @@ _ROW_OPTION_FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def add_row_options(parser: argparse.ArgumentParser, files: str) -> None:
+def add_row_options(
+    parser: argparse.ArgumentParser, files: str, *, may_be_nowhere: bool = False
+) -> None:
     """Add how rows of foreign files are read, by the names that the options have everywhere.
 
-    ``files`` says which files these are.
+    ``files`` says which files these are, ``may_be_nowhere`` whether ``--map FIELD=`` is allowed.
     """
     from pytest_judgesense.files.row_options import ROW_OPTION_WORDS  # most commands read no rows
 
     group = parser.add_argument_group(f"how the rows of {files} are read")
-    for field, form in _ROW_OPTION_FORMS.items():
+    map_form = {"map": {**_ROW_OPTION_FORMS["map"], "type": _assigned}} if may_be_nowhere else {}
+    for field, form in {**_ROW_OPTION_FORMS, **map_form}.items():
         group.add_argument(f"--{field}", help=ROW_OPTION_WORDS[field], **MANY, **form)
 
 

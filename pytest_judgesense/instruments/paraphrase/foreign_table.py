@@ -131,7 +131,8 @@ def read_table(
         path: a table, as `files.tables` reads it.
         mapping: from a field of a judgment log to the column that holds it, or to several with
             commas between them, whose values are joined: ``{"item": "question_id,turn"}``. A column
-            ``a.b`` is the field b of the objects in column a.
+            ``a.b`` is the field b of the objects in column a. A field with an empty column is in
+            none, whatever columns are called.
         judge: the judge of all rows, where no column names it; the file's name by default.
         suite: the suite of all rows, where no column names it.
         values: from the words in the columns (verdict, label, order, template and conditions) to
@@ -153,9 +154,10 @@ def read_table(
     refuse_fields(mapping)
     table = looked_at or _table_at((path, *more), (lists or {}).items(), joins)
     names_found = dict.fromkeys(table.columns)
+    mapping, nowhere = with_columns(mapping)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(table.rows, mapping, names_found)
-    by_name = names_found if looked_at is None else {}
+    by_name = () if looked_at else [name for name in names_found if name not in nowhere]
     columns, notices = _columns(mapping, names_found, labels, by_name)
     named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
     fixed, of_file = _fixed_fields(path, named, columns)
@@ -193,6 +195,12 @@ def _table_at(
 ) -> RowTable:
     """The rows at some places, with those of lists in them and with the columns of other files."""
     return read_as_told(RowOptions(lists=tuple(lists), join=tuple(joins)), *places)
+
+
+def with_columns(mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+    """The fields that a column holds, and those of which it is said that none does."""
+    held = {name: column for name, column in mapping.items() if column}
+    return held, {*mapping} - {*held}
 
 
 def refuse_columns(
@@ -445,6 +453,7 @@ def _read(
         read = [(row, _labelled(judgment)) for row, judgment in read]
     each_once(
         read,
+        columns,
         remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
         "template=COLUMN, --map order=COLUMN (ab or ba) or --map temperature=COLUMN; or leave the "
         "line out",

@@ -31,6 +31,7 @@ from pytest_judgesense.files.tables import RowTable, own_name
 from pytest_judgesense.instruments.paraphrase.foreign_table import (
     numbered_replicates,
     refuse_columns,
+    with_columns,
 )
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     SWEPT,
@@ -154,10 +155,12 @@ def read_grades(
         {criterion: columns_named(column, table) for criterion, column in people.items()},
         words,
     )
+    mapping, nowhere = with_columns(mapping)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names)
     named = {"judge": judge, "suite": suite}
-    fields, notices = _fields(names if looked_at is None else {}, mapping, named)
+    by_name = () if looked_at else [name for name in names if name not in nowhere]
+    fields, notices = _fields(by_name, mapping, named)
     stem = slug(own_name(path))
     notices += _called_by_file(named, fields, stem)
     if (column := fields.get("replicate")) is not None:
@@ -173,6 +176,7 @@ def read_grades(
     reader = JudgmentReader(fields, fixed, words)
     judgments = each_once(
         ((row, _judgment(row, reader.judgment(row), columns, scale)) for row in rows),
+        {**fields, **{f"grade {name}": name for name in columns.all_columns}},
         remedy="name the column that tells them apart, by --map replicate=COLUMN or --map "
         "template=COLUMN; or leave the line out",
     )

@@ -296,6 +296,8 @@ def _take_repeats(finder: Finder, telling: _Telling, stated: Sequence[ColumnFact
         return False
     every = (*telling.named, *telling.parts, *telling.others, *telling.texts, *stated)
     rows = _count(every)
+    if _count(finder.columns.values()) == rows:
+        return False  # every such row is a copy of another, and may be there twice by mistake
     some = _first_telling(telling, stated, rows)
     differing = [facts for facts in finder.free.values() if _tells_more(facts, every, rows)]
     if files := next((facts for facts in differing if facts.name == FILE_COLUMN), None):

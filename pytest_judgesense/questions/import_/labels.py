@@ -68,13 +68,14 @@ def _take_label(finder: Finder, candidates: Sequence[ColumnFacts]) -> list[Colum
 
 
 def _is_of_other_words(finder: Finder, label: ColumnFacts) -> bool:
-    """Whether labels are words, and verdicts numbers or yes and no, that cannot be compared."""
+    """Whether labels name one of two candidates, and verdicts are numbers or true and false."""
     verdict = finder.column_of("verdict")
     if verdict is None or verdict.kind not in ("numbers", "true or false"):
         return False
     words = {word.casefold() for word in label.different}
     is_apart = not words & {word.casefold() for word in verdict.different}
-    return label.kind == "words" and is_apart and not words & finder.renamed.keys()
+    of_pair = all(word in words_of.WORDS_OF_PAIRS or word in ("a", "b") for word in words)
+    return of_pair and is_apart and not words & finder.renamed.keys()
 
 
 def _ask_meaning(finder: Finder, label: ColumnFacts) -> None:

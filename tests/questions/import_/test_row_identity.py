@@ -160,3 +160,8 @@ def test_runs_are_found_beside_an_item_that_is_said() -> None:
     assert maps["replicate"] == "run"
     # Where the item tells all rows, no column is needed beside it.
     assert "replicate" not in maps_of(shown_of({**rows, "id": FOUR}, map=(("item", "id"),)))
+
+
+def test_copies_of_rows_are_no_repeats() -> None:
+    maps = maps_of(shown_of({"id": TWICE, "verdict": ("yes", "yes", "no", "no")}))
+    assert (maps["item"], "replicate" in maps) == ("id", False)

@@ -53,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             continue
         group = either if words.needs == NUMBERS else parser
         group.add_argument(option_name(field), help=str(words), **forms[field])
-    add_row_options(parser, f"foreign files ({OPTION_WORDS['map'].needs}; --lists, --join: table)")
+    files = f"foreign files ({OPTION_WORDS['map'].needs}; --lists, --join: table)"
+    add_row_options(parser, files, may_be_nowhere=True)
 
 
 def _forms_of_arguments() -> Mapping[str, Mapping[str, Any]]:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed, printable
 from pytest_judgesense.files.assignments import NotTwoTexts, assigned
 from pytest_judgesense.files.pytest_ini import usual_recordings
-from pytest_judgesense.files.row_options import ROW_OPTION_WORDS, RowOptions
 from pytest_judgesense.questions.place import JUDGE, Place, find_code_of_project
 from pytest_judgesense.text.display import complain_of, print_line
 from pytest_judgesense.text.layout import Toned
 
 if TYPE_CHECKING:
     from pytest_judgesense.files.output import Outputs
+    from pytest_judgesense.files.row_options import RowOptions
     from pytest_judgesense.registry import Registry
 
 BAR_FAILED: Final = 1
@@ -225,18 +225,25 @@ _ROW_OPTION_FORMS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def add_row_options(parser: argparse.ArgumentParser, files: str) -> None:
+def add_row_options(
+    parser: argparse.ArgumentParser, files: str, *, may_be_nowhere: bool = False
+) -> None:
     """Add how rows of foreign files are read, by the names that the options have everywhere.
 
-    ``files`` says which files these are.
+    ``files`` says which files these are, ``may_be_nowhere`` whether ``--map FIELD=`` is allowed.
     """
+    from pytest_judgesense.files.row_options import ROW_OPTION_WORDS  # most commands read no rows
+
     group = parser.add_argument_group(f"how the rows of {files} are read")
-    for field, form in _ROW_OPTION_FORMS.items():
+    map_form = {"map": {**_ROW_OPTION_FORMS["map"], "type": _assigned}} if may_be_nowhere else {}
+    for field, form in {**_ROW_OPTION_FORMS, **map_form}.items():
         group.add_argument(f"--{field}", help=ROW_OPTION_WORDS[field], **MANY, **form)
 
 
 def row_options_of(options: argparse.Namespace) -> RowOptions:
     """What the options of `add_row_options` say."""
+    from pytest_judgesense.files.row_options import RowOptions  # most commands read no rows
+
     return RowOptions(**{field: tuple(getattr(options, field)) for field in _ROW_OPTION_FORMS})
 
 

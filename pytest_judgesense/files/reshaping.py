@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, product, zip_longest
+from itertools import chain, islice, product, zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files.limits import json_value
-from pytest_judgesense.files.rows import Row, field_of
+from pytest_judgesense.files.rows import Row, field_of, without_fields
 from pytest_judgesense.files.tables import CSV, RowTable, own_name, read_rows
 from pytest_judgesense.trial import as_whole, grouped
 
@@ -27,6 +27,8 @@ _SAID: Final = "label"
 _CRITERION: Final = "criterion"
 PEOPLE: Final = "people."
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
+# Between the keys of objects in objects, but not in the name of a place.
+_DOT: Final = re.compile(r"\.(?![^{}]*\})")
 _DECIMAL: Final = re.compile(r"[+-]?\d+(?:,\d+)?")
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _TOGETHER: Final = "+"
@@ -201,7 +203,7 @@ def long(table: RowTable, patterns: Iterable[tuple[str, str]]) -> RowTable:
 
     ``run_{replicate}`` makes of the columns ``run_1`` and ``run_2`` two rows, with the replicate
     and a column ``run``. Patterns with the same places make the same rows: ``verdict_{replicate}``
-    and ``reply_{replicate}``.
+    and ``reply_{replicate}``. ``scores.{suite}`` names the fields of the objects in a column.
 
     Raises:
         UsageError: no column is called so, or the places have no names or those of columns.
@@ -209,8 +211,10 @@ def long(table: RowTable, patterns: Iterable[tuple[str, str]]) -> RowTable:
     read = [_pattern(table, text, name) for text, name in patterns]
     for together in grouped(read, lambda pattern: pattern.names).values():
         gone = {column for pattern in together for column in pattern.cells}
-        rows = [row for wide in table for row in _of_wide(wide, together, gone)]
-        table = _with_rows(table, rows)
+        by_row = [[*_of_wide(wide, together, gone)] for wide in table]
+        empty = sum(not rows for rows in by_row)
+        note = f"{empty} rows have no column called {together[0].text}, and are left out"
+        table = _with_rows(table, [*chain.from_iterable(by_row)], note * bool(empty))
     return table
 
 
@@ -223,13 +227,13 @@ def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
             expected="a name in each pair of braces, such as run_{replicate}, and another one for "
             "the values: --lists run_{replicate}=verdict",
         )
-    parts = [re.escape(part) for part in _PLACE.split(text)[::2]]
     cells: dict[str, tuple[str, ...]] = {}
     # As many numbers as may be: of run_1 and run_1_reply one is a run.
-    for places in product((r"(\d+)", r"(.+?)"), repeat=len(names)):
-        form = re.compile("".join(chain(*zip_longest(parts, places, fillvalue=""))))
+    for kinds in product((r"(\d+)", r"(.+?)"), repeat=len(names)):
+        form = _form(text, kinds)
         matching = {column: form.fullmatch(column) for column in table.columns}
         cells = {column: match.groups() for column, match in matching.items() if match}
+        cells = cells or _nested_cells(table, text, kinds)
         if cells:
             break
     if not cells:
@@ -247,16 +251,61 @@ def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
     return _Pattern(text, names, values, cells)
 
 
+def _form(text: str, kinds: Sequence[str]) -> re.Pattern[str]:
+    """A pattern of names, of which each place is an expression of ``kinds``."""
+    parts = [re.escape(part) for part in _PLACE.split(text)[::2]]
+    return re.compile("".join(chain(*zip_longest(parts, kinds, fillvalue=""))))
+
+
+def _nested_cells(table: RowTable, text: str, kinds: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The places of the fields of objects that a pattern such as ``scores.{suite}`` names."""
+    parts = _DOT.split(text)
+    if len(parts) < 2:
+        return {}
+    left = iter(kinds)
+    forms = [_form(part, [*islice(left, len(_PLACE.findall(part)))]) for part in parts]
+    cells: dict[str, tuple[str, ...]] = {}
+    for row in table:
+        for keys, places in _keys_below(row.value, forms):
+            cells.setdefault(".".join(keys), places)
+    return cells
+
+
+def _keys_below(
+    value: Any, forms: Sequence[re.Pattern[str]]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The keys to each value that lies as deep as there are forms, and the places in them."""
+    if not forms:
+        yield (), ()
+        return
+    for key, inner in _object_of(value).items():
+        if match := forms[0].fullmatch(key):
+            for keys, places in _keys_below(inner, forms[1:]):
+                yield (key, *keys), (*match.groups(), *places)
+
+
+def _object_of(value: Any) -> Mapping[str, Any]:
+    """An object, or what a JSON text says of one; empty for anything else."""
+    if isinstance(value, str) and value[:1] == "{":
+        try:
+            value = json_value(value)
+        except ValueError:
+            return {}
+    return value if isinstance(value, Mapping) else {}
+
+
 def _of_wide(row: Row, patterns: Sequence[_Pattern], gone: set[str]) -> Iterator[Row]:
-    """The rows of a row, in the order of its columns."""
-    rest = {column: cell for column, cell in row.value.items() if column not in gone}
+    """The rows of a row, in the order of its columns; none where its objects have no such field."""
+    rest = {
+        column: cell
+        for column, cell in without_fields(row.value, gone).items()
+        if cell != {} or row.value[column] == {}
+    }
     cells: dict[tuple[str, ...], dict[str, Any]] = {}
     for pattern in patterns:
         for column, places in pattern.cells.items():
-            if column in row.value:
-                cells.setdefault(places, {})[pattern.values] = row.value[column]
-    if not cells:
-        raise row.wrong(patterns[0].text, "a column that is called so")
+            if (cell := field_of(row.value, column)) is not ...:
+                cells.setdefault(places, {})[pattern.values] = cell
     names = patterns[0].names
     nothing = dict.fromkeys(pattern.values for pattern in patterns)
     for places, values in cells.items():

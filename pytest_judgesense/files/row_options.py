@@ -25,7 +25,8 @@ Assignments: TypeAlias = tuple[tuple[str, str], ...]
 ROW_OPTION_WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "map": "the column that holds a field, or what a function takes as a parameter; a.b for "
-        "field b of objects in column a; may be repeated",
+        "field b of objects in column a; in import FIELD= says that no column holds it; may be "
+        "repeated",
         "value": "what a verdict or label is called here, or nothing; may be repeated",
         "names": "whether a verdict, a label or a text (a of field.a) of two candidates that "
         "changed places names the slot as the judge saw it, or the content; may be repeated",
@@ -44,7 +45,8 @@ class RowOptions:
     """What a user says of the rows of a foreign file.
 
     Attributes:
-        map: by a field, or by a parameter of a function, the column that holds it.
+        map: by a field, or by a parameter of a function, the column that holds it; an empty text
+            says that none does.
         value: by a word of the file what it means here; an empty text: nothing.
         names: by a field whether it names a ``slot`` or a ``content``.
         lists: by a column that holds lists the names of their places; or by a pattern of columns

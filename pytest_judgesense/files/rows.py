@@ -362,6 +362,9 @@ _LOOKED_AT: Final = 20
 _FEWEST_ALIKE: Final = 3
 _KEY: Final = "id"
 _OTHER_KEY: Final = "key"
+# What a list is called that stands below a key that tells its row.
+_VALUES: Final = "values"
+_MOST_COLUMNS: Final = 100
 # How pandas writes a table by its parts.
 _SPLIT: Final = ("columns", "data")
 
@@ -424,6 +427,8 @@ def rows_below(value: Any, key: str = "") -> list[RowList]:
         return [RowList(key, value)] if any(isinstance(row, dict) for row in value) else []
     if not isinstance(value, dict) or not value:
         return []
+    if (rows := _lists_by_text(value)) is not None:
+        return [RowList(key, rows, "lists by their keys")]
     if (rows := _split(value) or _by_columns(value)) is not None:
         return [RowList(key, rows, "an object of lists, a column each")]
     if (rows := _by_id(value)) is not None:
@@ -437,11 +442,38 @@ def rows_below(value: Any, key: str = "") -> list[RowList]:
     ]
 
 
+def _lists_by_text(value: Mapping[str, Any]) -> list[Any] | None:
+    """Rows of lists by what they are about, such as questions with replies; ``None`` for others.
+
+    The names of columns are short and few: keys of three words or more, or of which there are more
+    than a hundred, tell rows. The key becomes a column, the list another.
+    """
+    texts = sum(len(name.split(maxsplit=_FEWEST_WORDS)) >= _FEWEST_WORDS for name in value)
+    if 2 * texts <= len(value) <= _MOST_COLUMNS:
+        return None
+    lists = [*value.values()]
+    if not all(isinstance(cells, list) and cells for cells in lists):
+        return None
+    if any(isinstance(cell, dict | list) for cells in lists for cell in cells[:_LOOKED_AT]):
+        return None
+    return [{_KEY: name, _VALUES: cells} for name, cells in value.items()]
+
+
+def _has_lists_by_text(value: Mapping[str, Any]) -> bool:
+    """Whether objects alone lead to lists that are rows by their keys."""
+    inner = [*value.values()]
+    return not any(isinstance(part, list) for part in inner) and any(
+        _lists_by_text(part) is not None or _has_lists_by_text(part)
+        for part in inner
+        if isinstance(part, dict)
+    )
+
+
 def _by_columns(value: Mapping[str, Any]) -> list[Any] | None:
     """Rows of columns that are lists of one length, in objects perhaps; ``None`` if it is none."""
     if (by_index := _by_index(value)) is not None:
         return by_index
-    if _are_alike(value):
+    if _are_alike(value) or _has_lists_by_text(value):
         return None
     lists = [*_lists_in(value)]
     lengths = {len(column) for column in lists}

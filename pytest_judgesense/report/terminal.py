@@ -5,7 +5,7 @@ Text of judges is untrusted: unprintable characters are escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -157,7 +157,14 @@ def _part_lines(part: PartView) -> Iterator[str]:
         if all(section.every and row_view.checks for section in covering):
             by_measure.setdefault(row_view.estimate.measure, []).append(row_view)
     checks_of = {id(row_view.estimate): row_view.checks for row_view in rows}
+    told_beside = {estimate.measure for estimate, *_ in part.beside}
+    lacking = _lacking({m: of for m, of in by_measure.items() if m not in told_beside})
     for measure, of_measure in by_measure.items():
+        reason = of_measure[0].estimate.unavailable or ""
+        if measure in (alike := lacking.get(reason, [])):
+            if measure == alike[0]:
+                yield from indented(f"{', '.join(alike)}: N/A, {reason}", width=4)
+            continue
         if of_measure[0].estimate.condition and len(of_measure) > 1:
             yield from indented(measure, width=4)
         for row_view in of_measure:
@@ -179,6 +186,22 @@ def _part_lines(part: PartView) -> Iterator[str]:
         yield from _warnings([line])
     for notice in part.part.notices:
         yield from indented(f"notice: {notice}")
+
+
+def _lacking(by_measure: Mapping[str, Sequence[RowView]]) -> dict[str, list[str]]:
+    """The measures that lack the same, by what it is: two templates, labels, replicates."""
+    lacking: dict[str, list[str]] = {}
+    for measure, rows in by_measure.items():
+        if _is_lacking(rows):
+            lacking.setdefault(rows[0].estimate.unavailable or "", []).append(measure)
+    return {reason: measures for reason, measures in lacking.items() if len(measures) > 1}
+
+
+def _is_lacking(rows: Sequence[RowView]) -> bool:
+    """Whether a measure is nothing but N/A: no check, no note and no condition tells of it more."""
+    row_view = rows[0]
+    more = row_view.checks or row_view.notes or row_view.estimate.condition
+    return len(rows) == 1 and row_view.estimate.value is None and not more
 
 
 def _gated(part: PartView) -> tuple[list[RowView], dict[tuple[str, str, str], CheckLine]]:

@@ -67,7 +67,7 @@ def test_at_a_terminal_it_only_shows_and_its_command_runs(folder: Path) -> None:
 def test_in_a_pipe_it_runs_if_nothing_is_unknown(folder: Path) -> None:
     done = run("import", "own.jsonl", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "taken as the file shows it: --map verdict=said" in done.stdout
+    assert "taken as the file shows it:\n  --map verdict=said  1 value: yes\n" in done.stdout
     assert (folder / LOG).is_file()
     done = run("import", "two.jsonl", cwd=folder)
     assert (done.returncode, "not known: which column" in done.stdout) == (2, True)

@@ -4,6 +4,7 @@ A block may have comments right above it, one a line::
 
     <!-- file: NAME -->        the block is the content of that file of the page's folder
     <!-- exit: N -->           its commands end with that code instead of 0
+    <!-- at: a terminal -->    its commands are run below a pseudo terminal, not in a pipe
     <!-- serves: URL -->       its command serves URL until the page ends (on another port here)
     <!-- output of: CMD -->    a text that CMD prints
     <!-- part of: FILE -->     a JSON value that stands in that file of the page's folder
@@ -27,6 +28,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -55,7 +57,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
-_NOTES = "file|exit|serves|output of|part of|measured by|not run"
+_NOTES = "file|exit|at|serves|output of|part of|measured by|not run"
 _NOTE = re.compile(rf"<!-- ({_NOTES}): (.+?) -->")
 _NEEDS = re.compile(r"<!-- needs: (.+?) -->")
 _PORT = re.compile(r"http://127\.0\.0\.1:(\d+)")
@@ -133,11 +135,15 @@ def all_blocks(language: str) -> list[Block]:
 
 def commands_of(block: Block) -> Iterator[Command]:
     command = None
-    for line in block.text.replace("\\\n", "").splitlines():
+    lines = iter(block.text.splitlines())
+    for line in lines:
         if line.startswith("$ "):
             if command is not None:
                 yield command
-            command = Command(shlex.split(line[2:]))
+            typed = line[2:]
+            while typed.endswith("\\"):
+                typed = typed[:-1] + next(lines)
+            command = Command(shlex.split(typed))
         elif command is not None:
             command.shown.append(line)
     if command is not None:
@@ -158,6 +164,14 @@ def missing_lines(shown: list[str], output: str) -> list[str]:
         if settled(line) not in output_lines:
             return wanted[index:]
     return []
+
+
+def _chunks_of(terminal: int) -> Iterator[bytes]:
+    """What is written to a pseudo terminal until its other end is closed."""
+    # Linux says so by an error, other systems by nothing.
+    with suppress(OSError):
+        while chunk := os.read(terminal, 4096):
+            yield chunk
 
 
 class Page:
@@ -230,6 +244,24 @@ class Page:
         )
         return done.returncode, self._shown(done.stdout)
 
+    def run_at_terminal(self, arguments: list[str]) -> tuple[int, str]:
+        """The same below a pseudo terminal, as somebody sees it who typed the command."""
+        import pty  # there is none on Windows
+
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            self._command(arguments),
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=subprocess.STDOUT,
+        ) as started:
+            os.close(theirs)
+            output = b"".join(_chunks_of(ours)).decode("utf-8").replace("\r\n", "\n")
+        os.close(ours)
+        return started.returncode, self._shown(output)
+
     def serve(self, block: Block) -> list[str]:
         """Start what a block serves, on a free port that stands for the one shown."""
         (command,) = commands_of(block)
@@ -262,13 +294,14 @@ class Page:
     def problems_of(self, block: Block) -> list[str]:
         """Run the commands of a block; what they did that it does not show."""
         wanted = int(block.notes.get("exit", "0"))
+        run = self.run_at_terminal if "at" in block.notes else self.run
         problems = []
         for command in commands_of(block):
             if command.arguments[0] == "export":
                 name, _, value = command.arguments[1].partition("=")
                 self.environment[name] = self._here(value)
                 continue
-            code, output = self.run(command.arguments)
+            code, output = run(command.arguments)
             if code != wanted:
                 problems.append(f"{block.where}: {command.arguments} ended with {code}\n{output}")
             elif missing := missing_lines(command.shown, output):

@@ -20,6 +20,7 @@ from pytest_judgesense import measure, plugin
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.datasheets.datasheet import AgainstBaseline, Calls, KnownState, OverSessions
 from pytest_judgesense.errors import SendingRefused
+from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.ladder.stimuli import LadderTask, QuarterTask
 from pytest_judgesense.instruments.temperature.causal import unusable
@@ -77,6 +78,7 @@ GALLERY = (
     *("composo", "debias-llm-as-a-judge", "llm-judge-consistency"),
     *("llmbar", "pandalm", "position-bias-analyzer"),
 )
+IS_TERMINAL = "import sys; print(sys.stdout.isatty())"
 # Page and reason of every block that needs what is not here.
 NOT_RUN = Counter(
     {
@@ -179,6 +181,8 @@ def test_where_a_page_is_long_there_are_the_tests_that_give_its_commands() -> No
         ("csv", "a,b", {"file": "unused.csv"}),
         ("text", "rows", {"measured by": "python benchmarks/none.py"}),
         ("console", "$ python -c print(1)\n2", {}),
+        ("console", f"$ python -c '{IS_TERMINAL}'\nTrue", {}),
+        ("console", f"$ python -c '{IS_TERMINAL}'\nFalse", {"at": "a terminal"}),
     ],
 )
 def test_a_block_that_nobody_executes_is_a_problem(
@@ -257,6 +261,13 @@ def test_the_examples_of_replies_are_parsed_as_shown() -> None:
             outcome.value if isinstance(outcome, Verdict) else f"unparsed: {outcome.reason}"
         )
         assert outcome_shown == shown, reply
+
+
+def test_the_forms_of_foreign_files_are_those_that_are_known() -> None:
+    rows = table_rows("logs.md", "## `judgesense import`")
+    titles = {shape.name: shape.title for shape in SHAPES}
+    assert sorted(name for name, _ in rows) == sorted([*BUILT_IN.importers, *titles])
+    assert {name: files for name, files in rows if name in titles} == titles
 
 
 def test_the_reasons_of_replies_are_those_of_the_parser() -> None:

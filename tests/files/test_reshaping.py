@@ -91,9 +91,37 @@ def test_patterns_with_the_same_places_make_the_same_rows() -> None:
     ]  # fmt: skip
 
 
+SCORES = [
+    {"id": 1, "scores": {"tone": 0.5, "gpt-4.1": 1}, "by": "j"},
+    {"id": 2, "scores": '{"tone": 0.25}', "by": "j"},
+    {"id": 3, "scores": {}, "by": "j"},
+]
+
+
+def test_the_fields_of_an_object_become_rows() -> None:
+    read = reshaped(table(SCORES), [("scores.{suite}", "verdict")])
+    assert values(read) == [
+        {"id": 1, "by": "j", "suite": "tone", "verdict": 0.5},
+        {"id": 1, "by": "j", "suite": "gpt-4.1", "verdict": 1},
+        {"id": 2, "by": "j", "suite": "tone", "verdict": 0.25},
+    ]
+    assert read.rows[-1].where == "t.jsonl:2, suite tone"
+    assert read.notes == ("1 rows have no column called scores.{suite}, and are left out",)
+
+
+def test_fields_of_objects_in_objects_are_taken_together() -> None:
+    rows = [{"id": 1, "of": {"tone": {"score": 4, "why": "kind"}, "mean": {"score": 2}}}]
+    read = reshaped(table(rows), [("of.{suite}.score", "verdict"), ("of.{suite}.why", "reply")])
+    assert [(row["suite"], row["verdict"], row["reply"]) for row in values(read)] == [
+        ("tone", 4, "kind"),
+        ("mean", 2, None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("pattern", "name", "told"),
     [
+        ("scores.{n}", "", "no column is called so"),
         ("try_{n}", "", "no column is called so"),
         ("run_{}", "", "not told apart"),
         ("run_{n}", "n", "not told apart"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_judgesense.errors import LogError
-from pytest_judgesense.files.rows import csv_rows, harmless_cell, text_of_cell
+from pytest_judgesense.files.rows import csv_rows, harmless_cell, rows_below, text_of_cell
 
 
 def read(text: str) -> list[tuple[int, dict[str, str]]]:
@@ -36,3 +36,25 @@ def test_a_cell_is_read_back_and_holds_no_formula_and_no_control_character(text:
     assert not re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", cell)
     is_number = re.fullmatch(r"[+-]\d+", cell)
     assert is_number or cell.lstrip()[:1] not in {*"=+-@"}
+
+
+def test_lists_below_texts_are_a_row_each() -> None:
+    said = {"Where is the tea from?": ["right", "wrong"], "Who drinks it?": ["right", "right"]}
+    (below,) = rows_below({"run": {"said": said}})
+    assert (below.key, below.shape) == ("run.said", "lists by their keys")
+    assert below.rows == [
+        {"id": "Where is the tea from?", "values": ["right", "wrong"]},
+        {"id": "Who drinks it?", "values": ["right", "right"]},
+    ]
+
+
+def test_more_than_a_hundred_lists_are_rows_and_fewer_are_columns() -> None:
+    said = {f"q{number}": ["A", "B", "A"] for number in range(101)}
+    (below,) = rows_below(said)
+    assert (len(below.rows), below.rows[100]) == (101, {"id": "q100", "values": ["A", "B", "A"]})
+    del said["q0"]
+    (below,) = rows_below(said)
+    assert (len(below.rows), len(below.rows[0])) == (3, 100)
+    # Objects in lists are rows themselves, wherever they stand.
+    (first, second) = rows_below({"What the first run said": [{"a": 1}], "The run after it": [{}]})
+    assert (first.key, second.rows) == ("What the first run said", [{}])

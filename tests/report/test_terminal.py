@@ -232,6 +232,23 @@ def test_what_was_not_measured_says_why_and_shows_no_number() -> None:
     assert row == "    kappa: N/A, undefined: one label throughout"
 
 
+def test_measures_that_lack_the_same_stand_in_one_line() -> None:
+    of_labels = [
+        Estimate(name, "coherence", unavailable="the items have no labels")
+        for name in ("agreement", "human_kappa")
+    ]
+    others = [
+        Estimate("kappa", "coherence", unavailable="undefined: one label throughout"),
+        Estimate("flip_rate", "coherence", unavailable="the items have no labels", flags=("few",)),
+    ]
+    lines = [line for line in lines_of([part(*of_labels, *others)]) if "N/A" in line]
+    assert sorted(lines) == [
+        "    agreement, human_kappa: N/A, the items have no labels",
+        "    flip_rate: N/A, the items have no labels",  # with a note of its own
+        "    kappa: N/A, undefined: one label throughout",
+    ]
+
+
 def test_the_outcome_of_a_check_on_what_was_not_measured_is_shown() -> None:
     nothing = Estimate("jss", "coherence", unavailable="nothing was run")
     lines = lines_of([part(nothing, checks=(gate("inconclusive"),))])

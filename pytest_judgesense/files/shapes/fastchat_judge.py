@@ -6,7 +6,7 @@ and others where a reference answer is shown.
 
 from __future__ import annotations
 
-import re
+import ast
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,8 +19,8 @@ from pytest_judgesense.files.tables import RowTable
 FASTCHAT: Final = "lm-sys/FastChat@0e6d3e4beaab66f4d3f93db72541a4abab8af28d"
 """The version of FastChat whose code states the layouts."""
 _JUDGE: Final = "judge"
-# How a table of pandas writes such a list, or a pair, in a cell of CSV.
-_WRITTEN: Final = re.compile(r"""[(\[]\s*(['"])(.+?)\1\s*,\s*(['"])(.+?)\3\s*[)\]]""")
+# A longer cell is no list of two names, as a table of pandas writes it in CSV.
+_LONGEST: Final = 500
 
 
 def judge_columns(table: RowTable) -> tuple[ShownSetting, ...]:
@@ -50,6 +50,13 @@ def _cell(row: Row) -> Any:
 
 
 def _as_list(row: Row) -> list[str] | None:
+    """The two names in a cell that holds how Python writes a list or a pair of them."""
     cell = _cell(row)
-    written = _WRITTEN.fullmatch(cell.strip()) if isinstance(cell, str) else None
-    return [written[2], written[4]] if written else None
+    if not isinstance(cell, str) or len(cell) > _LONGEST:
+        return None
+    try:
+        names = ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    is_pair = isinstance(names, list | tuple) and len(names) == len(("model", "prompt"))
+    return [*names] if is_pair and all(isinstance(name, str) for name in names) else None

@@ -21,16 +21,17 @@ from pytest_judgesense.files.tables import RowTable
 _OPEN: Final = r"(?:\[|<\|)"
 _CLOSE: Final = r"(?:\]|\|>)"
 _PART: Final = r"(?:Answer|Conversation with User)"
+# What stands before and behind an answer, by its letter, and before and behind the question.
 _ANSWERS: Final = {
-    letter: re.compile(
-        rf"{_OPEN}The Start of Assistant {letter}'s {_PART}{_CLOSE}\n(.*?)"
-        rf"\n{_OPEN}The End of Assistant {letter}'s {_PART}{_CLOSE}",
-        re.DOTALL,
+    letter: (
+        re.compile(rf"{_OPEN}The Start of Assistant {letter}'s {_PART}{_CLOSE}\n"),
+        re.compile(rf"\n{_OPEN}The End of Assistant {letter}'s {_PART}{_CLOSE}"),
     )
     for letter in "AB"
 }
-_QUESTION: Final = re.compile(
-    rf"{_OPEN}User (?:Question|Prompt){_CLOSE}\n(.*?)\n\n{_OPEN}The Start of ", re.DOTALL
+_QUESTION: Final = (
+    re.compile(rf"{_OPEN}User (?:Question|Prompt){_CLOSE}\n"),
+    re.compile(rf"\n\n{_OPEN}The Start of "),
 )
 _COLUMNS: Final = ("question", "answer_1", "answer_2")
 _FIELDS: Final = dict(zip(("field.task", "field.a", "field.b"), _COLUMNS, strict=True))
@@ -59,13 +60,13 @@ def text_columns(table: RowTable) -> tuple[ShownSetting, ...]:
 
 def _with_texts(row: Row, first: Any, second: Any) -> Row:
     prompt = last_content(first) or ""
-    question, answers = _QUESTION.search(prompt), _answers(prompt)
+    question, answers = _between(*_QUESTION, prompt), _answers(prompt)
     if not answers:
         prompt = last_content(second) or ""
-        question, answers = _QUESTION.search(prompt), _answers(prompt)[::-1]
+        question, answers = _between(*_QUESTION, prompt), _answers(prompt)[::-1]
     texts = dict(zip(_COLUMNS[1:], answers, strict=False))
     if question is not None:
-        texts[_COLUMNS[0]] = question[1]
+        texts[_COLUMNS[0]] = question
     return replace(row, value={**texts, **row.value})
 
 
@@ -75,9 +76,16 @@ def _answers(prompt: str) -> list[str]:
     Where conversations call the assistant by its letter they no longer do: an answer is the same
     wherever it stands.
     """
-    matches = {letter: pattern.search(prompt) for letter, pattern in _ANSWERS.items()}
+    shown = {letter: _between(*marks, prompt) for letter, marks in _ANSWERS.items()}
     return [
-        match[1].replace(f"### Assistant {letter}:", "### Assistant:").strip("\n")
-        for letter, match in matches.items()
-        if match is not None and all(matches.values())
+        text.replace(f"### Assistant {letter}:", "### Assistant:").strip("\n")
+        for letter, text in shown.items()
+        if text is not None and None not in shown.values()
     ]
+
+
+def _between(begins: re.Pattern[str], ends: re.Pattern[str], prompt: str) -> str | None:
+    """What stands behind the first text that begins it, up to the first that ends it."""
+    start = begins.search(prompt)
+    end = start and ends.search(prompt, start.end() - len("\n"))
+    return prompt[start.end() : max(start.end(), end.start())] if start and end else None

@@ -9,6 +9,7 @@ are read. What the words of two candidates name where these changed places is sa
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +65,10 @@ from pytest_judgesense.trial import (
 )
 
 _MOST_SHOWN: Final = 12
+# A verdict is short or returns; what is neither is a text in which one may be stated.
+_MOST_WORDS: Final = 8
+_NEARLY_ALL: Final = 0.9
+_MOST_LABELS: Final = 200
 # What ``--names`` may be about besides the texts of candidates.
 _ANSWERS: Final = ("verdict", "label")
 
@@ -126,7 +131,8 @@ def read_table(
         path: a table, as `files.tables` reads it.
         mapping: from a field of a judgment log to the column that holds it, or to several with
             commas between them, whose values are joined: ``{"item": "question_id,turn"}``. A column
-            ``a.b`` is the field b of the objects in column a.
+            ``a.b`` is the field b of the objects in column a. A field with an empty column is in
+            none, whatever columns are called.
         judge: the judge of all rows, where no column names it; the file's name by default.
         suite: the suite of all rows, where no column names it.
         values: from the words in the columns (verdict, label, order, template and conditions) to
@@ -148,9 +154,10 @@ def read_table(
     refuse_fields(mapping)
     table = looked_at or _table_at((path, *more), (lists or {}).items(), joins)
     names_found = dict.fromkeys(table.columns)
+    mapping, nowhere = with_columns(mapping)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(table.rows, mapping, names_found)
-    by_name = names_found if looked_at is None else {}
+    by_name = () if looked_at else [name for name in names_found if name not in nowhere]
     columns, notices = _columns(mapping, names_found, labels, by_name)
     named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
     fixed, of_file = _fixed_fields(path, named, columns)
@@ -188,6 +195,12 @@ def _table_at(
 ) -> RowTable:
     """The rows at some places, with those of lists in them and with the columns of other files."""
     return read_as_told(RowOptions(lists=tuple(lists), join=tuple(joins)), *places)
+
+
+def with_columns(mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+    """The fields that a column holds, and those of which it is said that none does."""
+    held = {name: column for name, column in mapping.items() if column}
+    return held, {*mapping} - {*held}
 
 
 def refuse_columns(
@@ -284,7 +297,7 @@ def judgments_of(
     objections: list[JudgesenseError] = []
     words, designs = RenamedWords(values), dict(designs or {})
     if (column := columns.get("replicate")) is not None:
-        rows = _numbered(rows, column, notices)
+        rows = numbered_replicates(rows, column, notices)
     labels = () if space is None else space.labels
     if space is not None and space.pairwise:  # replies state slots
         names = {"verdict": SLOT, **names}
@@ -300,6 +313,8 @@ def judgments_of(
             continue
         candidates = _candidates(part)
         if candidates is None:
+            if space is None:
+                _refuse_texts(name, part, columns)
             wrong = list(_not_comparable(name, part, {*values.values(), *labels}))
             objections += wrong
             notices += [] if wrong else [_read_as(name, part)]
@@ -438,6 +453,7 @@ def _read(
         read = [(row, _labelled(judgment)) for row, judgment in read]
     each_once(
         read,
+        columns,
         remedy="name the column that tells them apart, by --map replicate=COLUMN, --map "
         "template=COLUMN, --map order=COLUMN (ab or ba) or --map temperature=COLUMN; or leave the "
         "line out",
@@ -470,7 +486,7 @@ def _labels(judgment: Judgment) -> tuple[str, ...]:
     return (*own, *(label for labels in trial.people.values() for label in labels.values()))
 
 
-def _numbered(rows: Sequence[Row], column: str, notices: list[str]) -> Sequence[Row]:
+def numbered_replicates(rows: Sequence[Row], column: str, notices: list[str]) -> Sequence[Row]:
     """Rows with replicates from 1; adds a notice if the file counts or names them otherwise."""
     # An empty cell of a table of numbers is nan.
     texts = [as_whole(str(row.value.get(column)).strip()) for row in rows]
@@ -571,6 +587,29 @@ def _not_comparable(
         as_they_are = [(word, word) for word in (min(verdicts), min(labels))]
         remedy += f"; if no verdict is ever right, name one of each: {_values(as_they_are)}"
     yield without_common_value(suite, verdicts, labels, remedy)
+
+
+def _refuse_texts(suite: str, judgments: Sequence[Judgment], columns: Mapping[str, str]) -> None:
+    """Raise a `UsageError` for verdicts that do not return: long texts, or hundreds of words."""
+    verdicts = [judgment.verdict for judgment in judgments if judgment.verdict]
+    counted = Counter(verdict for verdict in verdicts if number_of(verdict) is None)
+    texts = [verdict for verdict in verdicts if len(verdict.split()) > _MOST_WORDS]
+    once = [verdict for verdict, count in counted.items() if count == 1]
+    if 2 * len(texts) > len(verdicts) and len({*verdicts}) >= _NEARLY_ALL * len(verdicts):
+        examples = texts
+        what = f"{len(texts):,} of {len(verdicts):,} have more than {_MOST_WORDS} words"
+    elif len(counted) > _MOST_LABELS and 2 * len(once) > len(counted):
+        examples = once
+        what = f"{len(counted):,} are different, and {len(once):,} of these stand there once"
+    else:
+        return
+    reply = option_words("--map", "reply", columns.get("verdict", "COLUMN"))
+    raise UsageError(
+        f"verdicts of suite {suite} are texts: {what}",
+        found=_listed(repr(text[:40]) for text in examples[:2]),
+        expected="verdicts that return: words, grades or scores",
+        remedy=f"if the texts state the verdicts, name these: {reply} --labels A,B,tie",
+    )
 
 
 def _values(renamed: Iterable[tuple[str, str]]) -> str:

@@ -23,7 +23,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final
 
-from pytest_judgesense.errors import LogError, unknown_name
+from pytest_judgesense.errors import LogError, listed, unknown_name
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import NO_VERDICT, Imported, left_out, once, slug
 from pytest_judgesense.files.import_options import ImportOptions
@@ -54,6 +55,9 @@ _CONTENTS: Final = {"1": "1", "2": "2", "tie": TIE, "equal": TIE}
 _GAMES: Final = dict(zip(("swap = False", "swap = True"), _ORDERS, strict=True))
 _EVALUATORS: Final = "evaluators"
 _RESULT: Final = "result.json"
+# A cell that may be part of an item is as long at most; so many columns are named.
+_LONGEST_PART: Final = 80
+_MOST_PARTS: Final = 4
 
 
 def placed(judgment: Judgment) -> Judgment:
@@ -195,14 +199,50 @@ def imported_games(options: ImportOptions) -> Imported:
     return read_games(all_rows(options.path), options.suite or options.path.stem)
 
 
-def each_once(rows: Iterable[tuple[Row, Judgment]], **remedy: str) -> list[Judgment]:
-    """The judgments of rows; each judge answers a trial in one row only."""
+def each_once(
+    rows: Iterable[tuple[Row, Judgment]],
+    columns: Mapping[str, str] | None = None,
+    **remedy: str,
+) -> list[Judgment]:
+    """The judgments of rows; each judge answers a trial in one row only.
+
+    Args:
+        rows: each with its judgment.
+        columns: by field the column that holds it, where `remedy` may name an item of several.
+        remedy: what is said of a row that repeats a trial.
+
+    Raises:
+        LogError: a row repeats a trial; it names the columns in which the two rows differ.
+    """
     places: dict[tuple[str, str], str] = {}
+    first_rows: dict[tuple[str, str], Row] = {}
     judgments = []
     for row, judgment in rows:
-        once(places, (judgment.judge, judgment.trial.id), row, **remedy)
+        key = (judgment.judge, judgment.trial.id)
+        said = remedy
+        if columns and key in first_rows:
+            said = {"remedy": _telling_apart(first_rows[key], row, columns) + remedy["remedy"]}
+        once(places, key, row, **said)
+        first_rows[key] = row
         judgments.append(judgment)
     return judgments
+
+
+def _telling_apart(first: Row, second: Row, columns: Mapping[str, str]) -> str:
+    """An item of several columns, of which the others differ between two rows; or nothing."""
+    item = columns.get("item", "")
+    differing = [
+        name
+        for name, cell in second.value.items()
+        if name not in columns.values()
+        and isinstance(cell, str | int)
+        and len(str(cell)) <= _LONGEST_PART
+        and cell != first.value.get(name)
+    ]
+    if not item or not differing:
+        return ""
+    option = option_words("--map", "item", f"{item},{differing[0]}")
+    return f"the two rows differ in {listed(differing[:_MOST_PARTS])}: try {option}; or "
 
 
 _DECISIONS: Final = {"A>B": "A", "B>A": "B", "A=B": TIE}

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed
@@ -25,7 +28,11 @@ from pytest_judgesense.files.row_options import RenamedWords, RowOptions, read_a
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import column_of
 from pytest_judgesense.files.tables import RowTable, own_name
-from pytest_judgesense.instruments.paraphrase.foreign_table import refuse_columns
+from pytest_judgesense.instruments.paraphrase.foreign_table import (
+    numbered_replicates,
+    refuse_columns,
+    with_columns,
+)
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     SWEPT,
     JudgmentReader,
@@ -38,7 +45,7 @@ from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.replies import grade_of
 from pytest_judgesense.registry import Importer
 from pytest_judgesense.suites.shortcuts import length
-from pytest_judgesense.suites.space import position, whole_scale
+from pytest_judgesense.suites.space import number_of, position, whole_scale
 from pytest_judgesense.trial import (
     ABSTAIN,
     TIE,
@@ -54,6 +61,9 @@ from pytest_judgesense.trial import (
 
 _VERDICTS: Final = ("verdict", "label", "order")  # of tables without grades by criterion
 _SHOWN_TEXT: Final = "field.output"
+_MOST_GRADES: Final = 101
+# What the names of several columns begin with, up to the part that tells them apart.
+_SHARED: Final = re.compile(r".*[._ -]")
 
 
 def imported_grades(options: ImportOptions) -> Imported:
@@ -145,12 +155,17 @@ def read_grades(
         {criterion: columns_named(column, table) for criterion, column in people.items()},
         words,
     )
+    mapping, nowhere = with_columns(mapping)
     mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names)
     named = {"judge": judge, "suite": suite}
-    fields, notices = _fields(names if looked_at is None else {}, mapping, named)
+    by_name = () if looked_at else [name for name in names if name not in nowhere]
+    fields, notices = _fields(by_name, mapping, named)
     stem = slug(own_name(path))
     notices += _called_by_file(named, fields, stem)
+    if (column := fields.get("replicate")) is not None:
+        rows = tuple(numbered_replicates(rows, column, notices))
+    _refuse_scores(path, rows, columns, is_scale_said=bool(labels))
     scale = tuple(labels) or _scale(path, rows, columns)
     if not labels:
         notices.append(f"grades are {scale[0]} to {scale[-1]}; --labels names another scale")
@@ -161,6 +176,7 @@ def read_grades(
     reader = JudgmentReader(fields, fixed, words)
     judgments = each_once(
         ((row, _judgment(row, reader.judgment(row), columns, scale)) for row in rows),
+        {**fields, **{f"grade {name}": name for name in columns.all_columns}},
         remedy="name the column that tells them apart, by --map replicate=COLUMN or --map "
         "template=COLUMN; or leave the line out",
     )
@@ -257,6 +273,48 @@ def _scale(path: Path, rows: Iterable[Row], columns: _GradeColumns) -> tuple[str
             remedy="name it: --labels 1,2,3,4,5; what states no grade: --value WORD=",
         )
     return scale
+
+
+def _refuse_scores(
+    path: Path, rows: Iterable[Row], columns: _GradeColumns, *, is_scale_said: bool
+) -> None:
+    """Raise a `UsageError` if a criterion has decimals, or more numbers than a scale has grades.
+
+    Grades of several criteria are levels; a score is read by itself, in a suite of its criterion.
+    """
+    scores = {}
+    for criterion, column in columns.judge.items():
+        texts = {columns.text(row, column) for row in rows} - {""}
+        numbers = [number for number in map(number_of, texts) if number is not None]
+        if not numbers or len(numbers) < len(texts):
+            continue
+        is_short = max(numbers) - min(numbers) < _MOST_GRADES
+        if not is_short or not all(map(float.is_integer, numbers)):
+            scores[criterion] = min(texts, key=lambda text: float(text).is_integer())
+    if is_scale_said or not scores:
+        return
+    criterion, example = next(iter(scores.items()))
+    raise UsageError(
+        f"{path} holds scores, and no grades of a scale, of {listed(scores)}",
+        found=f"{example} in column {columns.judge[criterion]}",
+        expected="whole numbers of a scale of at most 101 grades in each column of --grades",
+        remedy=_as_scores(columns, criterion),
+    )
+
+
+def _as_scores(columns: _GradeColumns, criterion: str) -> str:
+    """How the scores of criteria are read: by a pattern of their columns, or one after another."""
+    alone = (
+        f"import each by itself: {option_words('--map', 'verdict', columns.judge[criterion])} "
+        f"--suite {quote(criterion)}"
+    )
+    letters = zip(*columns.judge.values(), strict=False)
+    alike = takewhile(lambda of_all: len({*of_all}) == 1, letters)
+    shared = _SHARED.match("".join(of_all[0] for of_all in alike))
+    if shared is None or len(columns.judge) < 2:
+        return alone
+    pattern = option_words("--lists", shared[0] + "{suite}", "verdict")
+    return f"make a suite of each: {pattern} --map verdict=verdict --map suite=suite; or {alone}"
 
 
 def _mark(pass_mark: str | None, scale: Sequence[str]) -> float | None:

@@ -6,6 +6,7 @@ are, it is asked; where nothing of a judge speaks, that is said.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Final
@@ -26,14 +27,26 @@ from pytest_judgesense.replies.stated_answers import WHOLE_REPLY, StatedAnswers,
 from pytest_judgesense.suites.space import whole_scale
 
 _LABEL: Final = ("label",)
+_JUDGES: Final = frozenset(("judge", "grader", "evaluator", "model"))
 # From here on a name alone says that a column holds the answers of a judge.
 _SURE: Final = 2
 _OF_VERDICTS: Final = 3
 _GRADE_FIELDS: Final = ("score", "grade", "rating", "value")
+# Fields of objects that are called so are criteria.
+_GRADE_OBJECTS: Final = ("scores", "grades", "ratings")
+# So many columns of usual criteria show what the others are called.
+_FEWEST_ALIKE: Final = 2
 _ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if word.isalpha()}
 _PERSONS: Final = frozenset("annotator rater person worker reviewer user expert".split())
 # A list of letters of which the last may be neither of two candidates.
 _THREE_LETTERS: Final = {"A", "B", "C"}
+# Words of columns of true and false that say whether something is as it is to be.
+_MET: Final = frozenset(
+    "met fulfilled satisfied passed pass correct success successful verdict decision judgment "
+    "accepted".split()
+)
+# An answer is made of several, if another is not.
+_OF_SEVERAL: Final = ("mean", "average", "avg", "median", "total", "sum")
 # Forms in which texts that are judged state an answer as well.
 _OF_SOLUTIONS: Final = ("boxed", "answer")
 
@@ -56,6 +69,7 @@ def find_answers(finder: Finder) -> None:
     ]
     best = max((weights[facts.name] for facts in candidates), default=0)
     top = [facts for facts in candidates if weights[facts.name] == best]
+    top = [facts for facts in top if not words_in(facts, _OF_SEVERAL)] or top
     top = [facts for facts in top if facts.name == "verdict"] or top
     if not top:
         _without_answers(finder, of_people)
@@ -63,6 +77,8 @@ def find_answers(finder: Finder) -> None:
         finder.no_judge = f"each row is what one person said, {top[0].name} by {who.name}"
     elif len(top) > 1 and any(facts.texts != top[0].texts for facts in top):
         _ask_which(finder, top)
+    elif (other := _of_other_kind(finder, top[0])) is not None:
+        _ask_which(finder, [top[0], other])
     elif best >= _SURE or of_people:
         _take_verdict(finder, top[0], of_people)
     elif not _read_replies(finder):
@@ -76,18 +92,63 @@ def _take_verdict(finder: Finder, facts: ColumnFacts, of_people: Sequence[Column
     finder.take("verdict", facts.name, why)
 
 
+def _of_other_kind(finder: Finder, verdict: ColumnFacts) -> ColumnFacts | None:
+    """A column that says whether something is met, beside points for it: either may be meant."""
+    if verdict.kind != "numbers" or verdict.name == "verdict":
+        return None
+    for facts in finder.free.values():
+        is_said = facts.kind == "true or false" and len(facts.different) > 1
+        if is_said and words_in(facts, _MET) and not is_of_people(facts):
+            return facts
+    return None
+
+
 def _ask_which(finder: Finder, top: Sequence[ColumnFacts]) -> None:
     """Ask which of several columns holds the verdict, by a row in which two of them differ."""
-    first, second = top[:2]
+    judges = _judges_among(finder, top)
+    candidates = judges or top
+    first, second = candidates[:2]
     both = [*zip(first.texts, second.texts, strict=True)]
     differing = (place for place, said in enumerate(both) if said[0] != said[1] and all(said))
     row = next(differing, 0)
-    readings = [
-        PossibleReading((Setting("map", ("verdict", facts.name)),), f"it said {facts.texts[row]}")
-        for facts in (first, second)
-    ]
-    names = listed(facts.name for facts in top)
-    finder.ask(f"which column is what the judge said: {names}?", readings, row=row)
+    readings = []
+    for facts in (first, second):
+        settings = [Setting("map", ("verdict", facts.name))]
+        if judges and not finder.says("judge"):
+            settings.append(Setting("judge", facts.name))
+        readings.append(PossibleReading(tuple(settings), f"it said {facts.texts[row]}"))
+    names = listed(facts.name for facts in candidates)
+    if judges:
+        finder.notes.append(
+            "each judge is imported once; judgesense recordings join makes one log of theirs"
+        )
+        asks = f"the columns {names} say the same kind of verdict: which is the judge?"
+    else:
+        asks = f"which column is what the judge said: {names}?"
+    finder.ask(asks, readings, row=row)
+
+
+def _judges_among(finder: Finder, top: Sequence[ColumnFacts]) -> list[ColumnFacts]:
+    """The columns that say the same kind of verdict and are called after a judge each; or none."""
+    first = top[0]
+
+    def is_alike(facts: ColumnFacts) -> bool:
+        same = {w.casefold() for w in facts.different} == {w.casefold() for w in first.different}
+        is_named = bool(words_in(facts, words_of.ANSWERS.keys() | {*_LABEL} | words_of.CRITERIA))
+        of_other = words_of.COUNTS | words_of.IDS | words_of.ORDER | words_of.ABOUT - _JUDGES
+        return (
+            facts.kind == first.kind
+            and (same or facts.kind == "true or false")
+            and not (is_named or is_of_people(facts) or words_in(facts, of_other))
+        )
+
+    alike = [facts for facts in finder.free.values() if is_alike(facts)]
+    of_models = [facts for facts in alike if words_in(facts, words_of.MODELS | words_of.JUDGE)]
+    return alike if len(of_models) > 1 and {*map(_name, top)} <= {*map(_name, alike)} else []
+
+
+def _name(facts: ColumnFacts) -> str:
+    return facts.name
 
 
 def _ask_whose(finder: Finder, facts: ColumnFacts) -> None:
@@ -215,6 +276,7 @@ def _take_grades(finder: Finder) -> bool:
         criterion = _criterion(facts)
         if criterion and facts.kind == "numbers" and not is_of_people(facts):
             graded.setdefault(criterion, facts)
+    _add_alike(finder, graded)
     stated = [
         facts
         for facts in finder.free.values()
@@ -240,11 +302,33 @@ def _take_grades(finder: Finder) -> bool:
     return True
 
 
+def _add_alike(finder: Finder, graded: dict[str, ColumnFacts]) -> None:
+    """Add grades of criteria with other names, in columns that are called as those of usual ones.
+
+    ``judge_policy`` is a grade beside ``judge_accuracy`` and ``judge_empathy``.
+    """
+    beginnings = Counter(facts.name.rpartition("_")[0] for facts in graded.values())
+    scale = whole_scale([text for facts in graded.values() for text in facts.stated])
+    beginning, count = next(iter(beginnings.most_common(1)), ("", 0))
+    if not beginning or count < _FEWEST_ALIKE or scale is None:
+        return
+    for facts in finder.free.values():
+        criterion = facts.name.removeprefix(f"{beginning}_")
+        is_alike = criterion != facts.name and facts.kind == "numbers"
+        of_other = words_of.IDS | words_of.COUNTS | words_of.ANSWERS.keys()
+        is_other = is_of_people(facts) or words_in(facts, of_other)
+        is_new = facts not in graded.values() and not is_other
+        if is_alike and is_new and {*facts.stated} <= {*scale}:
+            graded[criterion] = facts
+
+
 def _criterion(facts: ColumnFacts) -> str:
     """The criterion that a column's name names: one of the usual ones, or a key with a score."""
     parts = facts.name.split(".")
     if len(parts) > 1 and parts[-1].casefold() in _GRADE_FIELDS:
         return parts[-2]
+    if len(parts) > 1 and parts[-2].casefold() in _GRADE_OBJECTS:
+        return parts[-1]
     usual = [word for word in facts.words if word in words_of.CRITERIA]
     beside = words_of.JUDGE | words_of.PEOPLE | words_of.ANSWERS.keys()
     is_answer = len(facts.words) == 1 and facts.words[0] in words_of.ANSWERS

@@ -110,7 +110,7 @@ def _assigned(field: str, value: Any) -> str:
         return str(value)
     first, second = value
     # A pattern of columns may go without what its values are called.
-    return written(first, second) if second or field == "value" else str(first)
+    return written(first, second) if second or field != "lists" else str(first)
 
 
 def command_line(

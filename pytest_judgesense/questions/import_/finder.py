@@ -31,7 +31,7 @@ class Finder:
         questions: what is not known.
         notes: what a reader has to know besides.
         no_judge: why there is nothing of a judge in the table; empty where a judge speaks.
-        fields: by field of a judgment the column that holds it.
+        fields: by field of a judgment the column that holds it; an empty text where none does.
         free: the columns that are taken for nothing yet.
     """
 
@@ -101,7 +101,8 @@ class Finder:
     def has_answers(self) -> bool:
         """Whether it is known what the judge said."""
         is_wide = any(map(of_one_order, self.fields))
-        return self.is_graded or is_wide or "verdict" in self.fields or bool(self.labels)
+        is_said = bool(self.fields.get("verdict"))
+        return self.is_graded or is_wide or is_said or bool(self.labels)
 
     @property
     def renamed(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
-from pytest_judgesense.questions.import_.finder import Finder, is_of_people, words_in
+from pytest_judgesense.questions.import_.finder import Finder, few, is_of_people, words_in
 from pytest_judgesense.trial import TIE
 
 _LABEL: Final = ("label",)
@@ -35,6 +35,8 @@ def find_labels(finder: Finder) -> None:
         and not words_in(facts, words_of.IDS | words_of.COUNTS)
         and (is_of_people(facts) or facts.words in (_LABEL, _IF_ALONE))
     ]
+    if finder.fields.get("label") == "":
+        candidates = []  # it is said that no column holds one
     if "label" not in finder.fields and candidates:
         candidates = _take_label(finder, candidates)
     joined = [
@@ -58,8 +60,41 @@ def _take_label(finder: Finder, candidates: Sequence[ColumnFacts]) -> list[Colum
     if not single:
         return [*candidates]
     label = single[0]
+    if _is_of_other_words(finder, label):
+        _ask_meaning(finder, label)
+        return [facts for facts in candidates if facts is not label and facts not in if_alone]
     finder.take("label", label.name, label.says)
     return [facts for facts in candidates if facts is not label and facts not in if_alone]
+
+
+def _is_of_other_words(finder: Finder, label: ColumnFacts) -> bool:
+    """Whether labels name one of two candidates, and verdicts are numbers or true and false."""
+    verdict = finder.column_of("verdict")
+    if verdict is None or verdict.kind not in ("numbers", "true or false"):
+        return False
+    words = {word.casefold() for word in label.different}
+    is_apart = not words & {word.casefold() for word in verdict.different}
+    of_pair = all(word in words_of.WORDS_OF_PAIRS or word in ("a", "b") for word in words)
+    return of_pair and is_apart and not words & finder.renamed.keys()
+
+
+def _ask_meaning(finder: Finder, label: ColumnFacts) -> None:
+    """Ask what words of labels mean among verdicts, or whether nothing is compared."""
+    verdict = finder.column_of("verdict")
+    assert verdict is not None
+    pairs = [*zip(label.different, reversed(verdict.different), strict=False)]
+    word, meaning = pairs[0]
+    readings = (
+        PossibleReading(
+            (Setting("map", ("label", "")),), f"the verdict is not compared with {word}"
+        ),
+        PossibleReading(
+            tuple(Setting("value", pair) for pair in pairs), f"a label {word} is verdict {meaning}"
+        ),
+    )
+    said = few(verdict.different)
+    asks = f"verdicts are {said}, column {label.name} holds {few(label.different)}: is it a label?"
+    finder.ask(asks, readings)
 
 
 def _ask_label(finder: Finder, candidates: Sequence[ColumnFacts]) -> None:

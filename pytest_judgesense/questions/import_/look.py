@@ -40,16 +40,17 @@ from pytest_judgesense.questions.import_.chosen_options import (
     with_settings,
 )
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, columns_of
+from pytest_judgesense.questions.import_.item_columns import with_numbers
+from pytest_judgesense.questions.import_.judge_of_file import judge_question
 from pytest_judgesense.questions.import_.option_words import noting, refuse_unused
 from pytest_judgesense.questions.import_.roles import shown_by_columns
-from pytest_judgesense.questions.import_.row_identity import ROW_NUMBER
 from pytest_judgesense.questions.import_.structure import structure_of
 from pytest_judgesense.registry import Importer, Registry
 
 _LOG: Final = ".judgments.jsonl"
 _SUITE: Final = ".suite.toml"
 # The columns by which a judgment log is told from a foreign file.
-_OF_LOG: Final = ("trial", "judge", "outcome")
+_OF_LOG: Final = ("trial", "judge", "suite")
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,10 @@ class Look:
         return Path(slug(name) + (_SUITE if is_suite else _LOG))
 
     @property
-    def shown_by_itself(self) -> list[Setting]:
+    def shown_by_itself(self) -> list[ShownSetting]:
         """What nobody said and the files show, but for fields in columns that are called so."""
-        settings = [shown.setting for shown in (*self.implied, *self.shown)]
-        return [setting for setting in settings if not _is_by_own_name(setting)]
+        every = (*self.implied, *self.shown)
+        return [shown for shown in every if not _is_by_own_name(shown.setting)]
 
     def command(self, output: Path | None, more: Sequence[Setting] = ()) -> str:
         """The command that reads the files so."""
@@ -266,7 +267,10 @@ def _look_of_table(
         by_columns = shown_by_columns(table, columns, said_of_rows, joined)
     shown = (*structure.taken, *by_columns.taken)
     chosen = with_settings(said_of_rows, (setting.setting for setting in by_columns.taken))
-    chosen = replace(chosen, looked_at=_with_row_numbers(table, chosen))
+    chosen = replace(chosen, looked_at=with_numbers(table, chosen))
+    who = None
+    if not structure.questions and not (proposal.no_judge or by_columns.no_judge):
+        who = judge_question(table, columns.values(), chosen)
     importer = _table_importer(chosen, registry)
     title = shape.title if shape else "a table"
     look = Look(
@@ -279,22 +283,11 @@ def _look_of_table(
         proposal.taken,
         shown,
         chosen,
-        (*proposal.questions, *structure.questions, *by_columns.questions),
+        (*proposal.questions, *structure.questions, *by_columns.questions, *filter(None, [who])),
         (*table.notes, *proposal.notes, *structure.notes, *by_columns.notes),
         proposal.no_judge or by_columns.no_judge,
     )
     return _with_namings(_read(look)) if look.is_known else look
-
-
-def _with_row_numbers(table: RowTable, chosen: ImportOptions) -> RowTable:
-    """A table with the number of each row in a column, if that is to be read."""
-    if table.has(ROW_NUMBER) or all(column != ROW_NUMBER for _, column in chosen.map):
-        return table
-    rows = tuple(
-        replace(row, value={**row.value, ROW_NUMBER: number})
-        for number, row in enumerate(table, start=1)
-    )
-    return replace(table, rows=rows, columns=(*table.columns, ROW_NUMBER))
 
 
 def _table_importer(chosen: ImportOptions, registry: Registry) -> Importer:

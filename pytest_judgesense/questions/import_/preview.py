@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from textwrap import wrap
 from typing import Any, Final
 
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed, printable
@@ -16,6 +17,7 @@ from pytest_judgesense.files.proposals import OpenQuestion, Setting, ShownSettin
 from pytest_judgesense.questions.import_.chosen_options import option_words, settings_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.look import Look, columns_used
+from pytest_judgesense.questions.import_.verdict_counts import counts_of_verdicts
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.text.layout import columns as width_of_screen
 from pytest_judgesense.trial import Design, Judgment, grouped
@@ -28,6 +30,9 @@ _EXAMPLES: Final = 22
 _EXAMPLE: Final = 12
 _MOST_FIELDS: Final = 8
 _CELL: Final = 40
+_MOST_SUITES: Final = 3
+# Options are aligned up to this width.
+_OPTION: Final = 50
 _WORDS_HERE: Final = "what these words mean here"
 
 
@@ -38,10 +43,12 @@ class Preview(QuestionAnswer):
     Attributes:
         look: at them.
         output: what they are to become, if the user says it.
+        answered: the commands that answer all questions, one way and the other.
     """
 
     look: Look
     output: Path | None = None
+    answered: tuple[str, ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -67,15 +74,15 @@ class Preview(QuestionAnswer):
             yield ""
             yield from look.command(self.output or look.proposed_output).split("\n")
         elif look.questions:
-            yield from self._commands(look.questions)
+            yield from self._commands()
 
-    def _commands(self, questions: Sequence[OpenQuestion]) -> Iterator[str]:
-        """The command with each reading of the first question."""
-        output = self.output or self.look.proposed_output
+    def _commands(self) -> Iterator[str]:
+        """The commands that answer every question."""
+        several = ", with all first readings, or all second" * (len(self.look.questions) > 1)
         yield ""
-        yield "one of these:" if len(questions) == 1 else "one of these, and what else is asked:"
-        for reading in questions[0].readings:
-            yield from self.look.command(output, reading.settings).split("\n")
+        yield f"one of these{several}:"
+        for command in self.answered:
+            yield from command.split("\n")
 
     def to_dict(self) -> Mapping[str, Any]:
         """What is taken for what, and what is asked."""
@@ -101,6 +108,27 @@ class Preview(QuestionAnswer):
             "notes": list(look.notes),
             "command": look.command(self.output or look.proposed_output) if self.is_known else "",
         }
+
+
+def taken_lines(look: Look) -> Iterator[str]:
+    """What the files show by themselves: the option that says it, and why, within a screen."""
+    rows = []
+    for option, alike in grouped(look.shown_by_itself, lambda shown: shown.setting.field).items():
+        together = [alike] if option == "value" else [[shown] for shown in alike]
+        for some in together:
+            words = " ".join(map(quote, option_words(shown.setting for shown in some)))
+            whys = dict.fromkeys(shown.why for shown in some)
+            rows.append((words, _WORDS_HERE if option == "value" else "; ".join(whys)))
+    width = min(max((len(words) for words, _ in rows), default=0), _OPTION)
+    for words, why in rows:
+        yield from wrap(
+            printable(f"{words:<{width}}  {why}"),
+            width_of_screen(),
+            initial_indent="  ",
+            subsequent_indent="      ",
+            break_on_hyphens=False,
+            drop_whitespace=True,
+        )
 
 
 def question_error(look: Look) -> JudgesenseError:
@@ -276,6 +304,7 @@ def _counts(look: Look) -> Iterator[str]:
         yield f"a suite: {listed(map(str, read.files(look.proposed_output)))}"
         return
     yield counted([*read.judgments])
+    yield from counts_of_verdicts(read.judgments, most=_MOST_SUITES)
 
 
 def counted(judged: Sequence[tuple[Judgment, Design]]) -> str:

@@ -14,13 +14,15 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
-from pytest_judgesense.errors import LogError, UsageError, listed
+from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, listed
 from pytest_judgesense.files.foreign_results import Imported, short_named
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.tables import is_there
-from pytest_judgesense.questions.import_.chosen_options import option_words
+from pytest_judgesense.questions.import_.chosen_options import with_settings
 from pytest_judgesense.questions.import_.look import Look, looked_at
-from pytest_judgesense.questions.import_.preview import Preview, question_error
+from pytest_judgesense.questions.import_.preview import Preview, question_error, taken_lines
+from pytest_judgesense.questions.import_.unread_replies import notice_of_unread
+from pytest_judgesense.questions.import_.verdict_counts import counts_of_verdicts
 from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.registry import Registry
@@ -30,6 +32,9 @@ from pytest_judgesense.trial import LONGEST_NAME, TEMPERATURE, Design, Judgment,
 
 # Fields that an option gives to all rows: beside a column of them rows repeat a trial.
 _OF_ALL_ROWS: Final = frozenset({"judge", "suite", "replicate"})
+
+# An answer may raise a question, which is answered likewise, so many times.
+_MOST_ROUNDS: Final = 5
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,27 @@ class ImportQuestion:
         Raises:
             UsageError, LogError: as for `answer`, where no row can be looked at.
         """
-        return Preview(self._look(), self.output)
+        look = self._look()
+        return Preview(look, self.output, self._answered(look))
+
+    def _answered(self, look: Look) -> tuple[str, ...]:
+        """The commands that answer all that is asked, by the first readings and by the second."""
+        commands = (self._command_of(look, number) for number in (0, 1))
+        return tuple(dict.fromkeys(commands)) if look.questions else ()
+
+    def _command_of(self, look: Look, number: int) -> str:
+        """The command with one reading of each question, and of those that follow from them."""
+        answered = look
+        for _ in range(_MOST_ROUNDS):
+            settings = [s for asked in answered.questions for s in asked.readings[number].settings]
+            options = with_settings(answered.given, settings)
+            try:
+                answered = looked_at(options, self.form, self.place.registry)
+            except JudgesenseError:
+                return answered.command(self.output or look.proposed_output, settings)
+            if not answered.questions:
+                break
+        return answered.command(self.output or look.proposed_output)
 
     def answer(self) -> ImportAnswer:
         """Read the files; nothing is written.
@@ -86,18 +111,19 @@ class ImportQuestion:
         return self._log_of(look.read, look, output)
 
     def _log_of(self, read: Imported, look: Look, output: Path) -> ImportAnswer:
+        unread = notice_of_unread(read.judgments, look.given, look.chosen, look.implied)
         swept, sweeps = _as_sweeps(read, self.place.registry)
         if look.importer.plain:
             swept, numbers = _as_numbers(swept, self.place.registry)
             sweeps += numbers
         judgments = tuple((short_named(judgment), design) for judgment, design in swept.judgments)
-        shown = " ".join(map(quote, option_words(look.shown_by_itself)))
-        assumed = [f"taken as the file shows it: {shown}"] if shown else []
-        notices = (*assumed, *read.notices, *sweeps, *_cut_names(swept, judgments))
+        more = (note for note in look.notes if note not in read.notices)
+        notices = (*read.notices, *more, *sweeps, *_cut_names(swept, judgments), *unread)
         text = "".join(f"{log_line(*line)}\n" for line in judgments)
-        summary = (_summary(judgments), *map(str, read.totals))
+        summary = (_summary(judgments), *counts_of_verdicts(judgments), *map(str, read.totals))
         steps = next_steps(judgments, output)
-        return ImportAnswer(notices, summary, {output: text}, judgments, steps)
+        taken = tuple(taken_lines(look))
+        return ImportAnswer(notices, summary, {output: text}, judgments, steps, taken)
 
     def _as_written_before(self, missing: Path) -> str:
         """How a command is written today that names the form of the files first."""
@@ -127,10 +153,11 @@ class ImportAnswer(QuestionAnswer):
 
     Attributes:
         notices: ignored fields and assumptions, one sentence each.
-        summary: what was read, and the totals that the files state.
+        summary: what was read, verdicts by suite, and the totals that the files state.
         files: what is to be written, by path.
         judgments: those of the log, each with the design of its suite; none of a suite.
         next_steps: the commands that come next, or why one cannot.
+        taken: what the files show by themselves, as lines: the option that says it, and why.
     """
 
     notices: tuple[str, ...]
@@ -138,6 +165,7 @@ class ImportAnswer(QuestionAnswer):
     files: Mapping[Path, str]
     judgments: tuple[tuple[Judgment, Design], ...] = ()
     next_steps: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
 
     @property
     def suites(self) -> list[Path]:
@@ -145,7 +173,10 @@ class ImportAnswer(QuestionAnswer):
         return [path for path in self.files if path.name.endswith(".suite.toml")]
 
     def lines(self) -> Iterator[str]:
-        """The notices, what was read, the files that were written, and what comes next."""
+        """What is taken for what, notices, what was read and written, and what comes next."""
+        if self.taken:
+            yield "taken as the file shows it:"
+            yield from self.taken
         yield from (f"notice: {notice}" for notice in self.notices)
         yield from self.summary
         yield from (f"written: {path}" for path in self.files)
@@ -227,7 +258,7 @@ def _refuse_named_twice(options: ImportOptions, names: Collection[str] | None = 
     for name, column in options.map:
         if names is not None and name not in names:
             continue
-        if (option := vars(options).get(name)) is not None:
+        if column and (option := vars(options).get(name)) is not None:
             raise UsageError(
                 f"the {name} is given twice",
                 found=f"--{name} {option} and --map {name}={column}",

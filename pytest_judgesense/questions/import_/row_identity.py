@@ -7,47 +7,33 @@ an item with several orders, runs, wordings or judges, or with the outputs of se
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from pytest_judgesense.files.judgment_fields import PLACES, of_one_order
 from pytest_judgesense.files.proposals import PossibleReading, Setting
+from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.files.synonyms import candidates_among
+from pytest_judgesense.files.tables import FILE_COLUMN
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.finder import (
     Finder,
     few,
-    is_of_people,
     says_answers,
     words_in,
 )
+from pytest_judgesense.questions.import_.item_columns import (
+    REPEAT_NUMBER,
+    find_beside_item,
+    find_item,
+)
+from pytest_judgesense.questions.import_.judge_of_file import judged_in_name
 from pytest_judgesense.trial import ABSTAIN, TIE
 
-ROW_NUMBER: Final = "row number"
-"""The column of the number of a row, where nothing else tells the items."""
-
-# So many columns may tell rows together.
-_MOST_BESIDE: Final = 3
-_MOST_TEXTS: Final = 3
+# So many files may be of a judge each.
+_FEWEST_JUDGES: Final = 2
 _NUMBERED: Final = {"1", "2"}
-_SHORT: Final = ("words", "names", "numbers")
-_OF_ITEM: Final = ("order", "replicate", "judge", "template", "temperature", "suite")
-# What a column may be that tells rows of an item apart: the field, and words of its name.
-_BESIDE: Final = (
-    ("replicate", words_of.REPLICATE | {"seed"}),
-    ("template", words_of.TEMPLATE - {"prompt"} | {"prompt"}),
-    ("suite", words_of.CRITERION),
-)
-_WHY_BESIDE: Final = {
-    "replicate": "runs of an item",
-    "template": "wordings of an item",
-    "suite": "criteria, a suite each",
-}
-_PARTS_OF_ITEM: Final = words_of.MODEL | frozenset(
-    "turn category dataset subset task domain language split side candidate answer method".split()
-)
 
 
 def find_identity(finder: Finder) -> None:
@@ -59,11 +45,26 @@ def find_identity(finder: Finder) -> None:
     if temperatures and "temperature" not in finder.fields:
         finder.take("temperature", temperatures[0].name, temperatures[0].holds)
     model = None if finder.says("judge") else _model(finder)
+    if model is not None and judged_in_name(finder.given.path, [model]):
+        model = None  # it was judged, and is asked about
     if model is not None and len(model.different) == 1:
         finder.take("judge", model.name, model.different[0])
         model = None
-    if "item" not in finder.fields:
-        _find_item(finder, model)
+    if "item" in finder.fields:
+        find_beside_item(finder)
+    else:
+        find_item(finder, model)
+    _note_unknown_order(finder)
+
+
+def _note_unknown_order(finder: Finder) -> None:
+    """Tell that repeats of a comparison may be its two orders, where nothing names these."""
+    is_numbered = finder.fields.get("replicate") == REPEAT_NUMBER
+    if is_numbered and "order" not in finder.fields and is_pairwise(finder):
+        finder.notes.append(
+            "no column says which candidate was shown first: rows taken for repeats may be the two "
+            "orders"
+        )
 
 
 # --- the order of two candidates ------------------------------------------------------------------
@@ -154,6 +155,12 @@ def _find_judge(finder: Finder) -> None:
     ]
     if judges:
         finder.take("judge", judges[0].name, few(judges[0].different))
+        return
+    files = finder.free.get(FILE_COLUMN)
+    if files is None or len(files.different) < _FEWEST_JUDGES:
+        return
+    if all({*name_words(name)} & words_of.JUDGES for name in files.different):
+        finder.take("judge", files.name, "each file is called after its judge")
 
 
 def _model(finder: Finder) -> ColumnFacts | None:
@@ -174,171 +181,3 @@ def _names_authors(finder: Finder, model: ColumnFacts) -> bool:
             for text, name in zip(facts.texts, model.texts, strict=True):
                 models_of.setdefault(text or "", set()).add(name)
     return bool(models_of) and all(len(names) == 1 for names in models_of.values())
-
-
-def _ask_model(finder: Finder, model: ColumnFacts) -> None:
-    item, name = finder.fields.get("item", ""), model.stated[0]
-    readings = (
-        PossibleReading((Setting("map", ("judge", model.name)),), f"{name} is the judge"),
-        PossibleReading(
-            (Setting("map", ("item", f"{item},{model.name}")), Setting("map", ("cluster", item))),
-            f"{name} wrote what was judged",
-        ),
-    )
-    finder.ask(f"does column {model.name} name the judge, or who wrote the output?", readings)
-
-
-# --- the item -------------------------------------------------------------------------------------
-
-
-class _Beside(NamedTuple):
-    """A column that tells rows of an item apart, and the field that it is."""
-
-    field: str
-    facts: ColumnFacts
-
-
-def _find_item(finder: Finder, model: ColumnFacts | None) -> None:
-    """Take the item, with what else is needed to tell all rows apart."""
-    stated = [finder.columns[n] for f in _OF_ITEM if (n := finder.fields.get(f)) in finder.columns]
-    named = _named_items(finder)
-    telling = [facts for facts in named if _tells((facts, *stated))]
-    if stated:  # a row's own id is no item where judgments of one item are told apart
-        telling.sort(key=lambda facts: facts.is_unique)
-    if telling:
-        finder.take("item", telling[0].name, _counted(telling[:1]))
-    elif not (named and _take_beside(finder, named, stated, model)):
-        _take_together(finder, named, stated)
-
-
-def _named_items(finder: Finder) -> list[ColumnFacts]:
-    """The columns that are called as ids or items are, the best name first."""
-    named = [
-        facts
-        for facts in finder.free.values()
-        if (words_in(facts, words_of.IDS) or {*facts.words} <= words_of.ITEM)
-        and facts.kind in _SHORT
-        and not facts.missing
-        and not is_of_people(facts)
-        and not words_in(facts, words_of.JUDGE - {"model"})
-    ]
-    return sorted(named, key=_rank)
-
-
-def _rank(facts: ColumnFacts) -> int:
-    if "item" in facts.words:
-        return 0
-    is_id = bool(words_in(facts, words_of.IDS))
-    if is_id and words_in(facts, words_of.ITEM - words_of.IDS):
-        return 1
-    return 2 if {*facts.words} & {"id", "uid", "uuid", "qid"} else 3
-
-
-def _tells(columns: Iterable[ColumnFacts]) -> bool:
-    """Whether no two rows have the same cells in all of some columns."""
-    rows = [*zip(*(facts.texts for facts in columns), strict=True)]
-    return len(set(rows)) == len(rows)
-
-
-def _take_beside(
-    finder: Finder,
-    named: Sequence[ColumnFacts],
-    stated: Sequence[ColumnFacts],
-    model: ColumnFacts | None,
-) -> bool:
-    """Take an item and the columns beside it that tell rows apart; whether there are such."""
-    beside = [
-        _Beside(name, facts)
-        for name, words in _BESIDE
-        if not finder.says(name)
-        for facts in finder.named(words)
-        if _may_repeat(facts) and facts not in named[:1]
-    ]
-    beside += [_Beside("", model)] if model else []
-    for count in range(1, _MOST_BESIDE + 1):
-        for some in combinations(beside, count):
-            if len({part.field for part in some}) < count:
-                continue
-            for item in named:
-                columns = [part.facts for part in some]
-                if item not in columns and _tells((item, *columns, *stated)):
-                    _take_parts(finder, item, some)
-                    return True
-    return False
-
-
-def _may_repeat(facts: ColumnFacts) -> bool:
-    """Whether a column has few short cells, which several rows have."""
-    return facts.kind in _SHORT and len(facts.different) > 1 and not facts.is_unique
-
-
-def _take_parts(finder: Finder, item: ColumnFacts, beside: Sequence[_Beside]) -> None:
-    finder.take("item", item.name, _counted([item]))
-    for name, facts in beside:
-        if name:
-            finder.take(name, facts.name, _WHY_BESIDE[name])
-        else:
-            finder.free.pop(facts.name)
-            _ask_model(finder, facts)
-
-
-def _counted(columns: Sequence[ColumnFacts]) -> str:
-    rows = [*zip(*(facts.texts for facts in columns), strict=True)]
-    items = len(set(rows))
-    return "a row each" if items == len(rows) else f"{items} in {len(rows)} rows"
-
-
-def _take_together(
-    finder: Finder, named: Sequence[ColumnFacts], stated: Sequence[ColumnFacts]
-) -> None:
-    """Take several columns as the item; without any that tell, the best name or the row's number.
-
-    Texts tell items that have no name: they are what was judged.
-    """
-    parts = [
-        facts
-        for facts in finder.free.values()
-        if facts.kind in _SHORT and words_in(facts, _PARTS_OF_ITEM) and facts not in named
-    ]
-    texts = [
-        facts
-        for facts in finder.free.values()
-        if facts.kind in ("texts", "names")
-        and not words_in(facts, words_of.REPLIES | words_of.JUDGE)
-        and facts not in (*named, *parts)
-    ]
-    some = _first_telling((*named, *parts), stated, named) or _first_telling(
-        (*named, *texts), stated, named or texts
-    )
-    if some:
-        _take_as_item(finder, some, named)
-    elif named:
-        finder.take("item", named[0].name, _counted(named[:1]))
-    elif not finder.table.has(ROW_NUMBER):
-        finder.also("item", ROW_NUMBER, "no column tells the items")
-
-
-def _first_telling(
-    columns: Sequence[ColumnFacts], stated: Sequence[ColumnFacts], first: Collection[ColumnFacts]
-) -> tuple[ColumnFacts, ...]:
-    """The fewest columns, beginning with one of ``first``, that tell all rows; or none."""
-    for count in range(1, _MOST_TEXTS + 1):
-        for some in combinations(columns, count):
-            if some[0] in first and _tells((*some, *stated)):
-                return some
-    return ()
-
-
-def _take_as_item(
-    finder: Finder, columns: Sequence[ColumnFacts], named: Sequence[ColumnFacts]
-) -> None:
-    names = ",".join(facts.name for facts in columns)
-    if columns[0] not in named:
-        finder.also("item", names, "no id: its texts")
-        return
-    finder.also("item", names, _counted(columns))
-    if not finder.says("cluster"):
-        finder.also("cluster", columns[0].name, "of several items")
-    for facts in columns:
-        if facts.kind != "texts":
-            finder.free.pop(facts.name, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -15,17 +16,42 @@ from pytest_judgesense.files.proposals import (
     ShownSetting,
 )
 from pytest_judgesense.files.rows import name_words
+from pytest_judgesense.files.synonyms import candidates_among
 from pytest_judgesense.files.tables import RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
-from pytest_judgesense.questions.import_.finder import is_of_people, says_answers, weight_of
-from pytest_judgesense.trial import grouped
+from pytest_judgesense.questions.import_.finder import (
+    is_of_people,
+    says_answers,
+    weight_of,
+    words_in,
+)
+from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER, ROW_NUMBER
+from pytest_judgesense.trial import TIE, grouped
 
 _NUMBER: Final = re.compile(r"\d+")
+# Ids with one of these words are tried first.
+_OF_ITEMS: Final = frozenset(("item", "question", "task", "example", "sample"))
 _ORDERS: Final = ("ab", "ba")
 _REPLICATE: Final = "replicate"
-# Words of columns that are called alike, a run each.
-_RUNS: Final = words_of.REPLICATE | words_of.JUDGE | frozenset(("verdict", "judgment", "winner"))
+_PART: Final = "part"
+# So many columns, most of them called by so many words, are items.
+_MANY_COLUMNS: Final = 20
+_WORDS_OF_TEXT: Final = 4
+# Of all cells, those of a possible verdict.
+_LEAST_SHARE: Final = 0.01
+# Words of columns that differ in a number, a run each.
+_NUMBERED_RUNS: Final = frozenset(
+    "run rep replicate repeat trial try vote sample seed round attempt verdict judgment judgement "
+    "score rating answer winner".split()
+)
+# Words of columns whose lists hold what was said in several runs.
+_LISTED_RUNS: Final = frozenset(
+    "run runs vote votes sample samples replicate replicates repeat repeats judgment judgments "
+    "judgement judgements verdict verdicts trial trials attempt attempts reply replies".split()
+)
+# Fields of objects in lists that tell which part of an item each is.
+_PLACES: Final = frozenset(("rank", "position", "index", "idx", "id"))
 
 
 def structure_of(
@@ -38,17 +64,20 @@ def structure_of(
         columns: of the table.
         given: what the user says, and the shape of the file.
     """
-    if given.lists or given.grades:
+    verdict = dict(given.map).get("verdict", "")
+    if given.lists or given.grades or (verdict and table.has(verdict)):
         return Proposal()
     used = {column for _, column in given.map}
     for name in table.columns:
         if name in used:
             continue
         cells = [row.value.get(name) for row in table]
-        for proposal in (_by_order(name, cells), _lists(name, cells, table)):
+        for proposal in (_by_order(name, cells), _lists(name, cells, table, columns)):
             if proposal is not None:
                 return proposal
     free = [facts for name, facts in columns.items() if name not in used]
+    if not given.map and _are_items(free):
+        return _items_of_columns(free, table)
     return _by_judge(free, table) or _alike(free)
 
 
@@ -81,7 +110,9 @@ def _order_of(key: str, keys: Collection[str]) -> str | None:
     return order
 
 
-def _lists(name: str, cells: Sequence[Any], table: RowTable) -> Proposal | None:
+def _lists(
+    name: str, cells: Sequence[Any], table: RowTable, columns: Mapping[str, ColumnFacts]
+) -> Proposal | None:
     """A list of verdicts, or of objects with a verdict each, in every cell."""
     lists = [cell for cell in cells if isinstance(cell, list)]
     if not lists or len(lists) < len(cells) or not all(lists):
@@ -90,13 +121,38 @@ def _lists(name: str, cells: Sequence[Any], table: RowTable) -> Proposal | None:
     facts = _facts_of(name, members)
     if not facts or is_of_people(ColumnFacts(name, ())):
         return None
-    is_pair = {len(cell) for cell in lists} == {2}
-    words = {*ColumnFacts(name, ()).words}
     verdict = [Setting("map", ("verdict", name))] if facts[0].name == name else []
     runs = (Setting("lists", (name, _REPLICATE)), *verdict)
-    if not is_pair or words & _RUNS - words_of.JUDGE:
+    if {*ColumnFacts(name, ()).words} & _LISTED_RUNS:
         why = f"each of {len(lists)} lists holds what was said in several runs"
         return Proposal(tuple(ShownSetting(setting, why) for setting in runs))
+    parts = (Setting("lists", (name, _PART)), *verdict)
+    if place := _place_field(members):
+        why = f"each of {len(lists)} lists holds parts of an item, told by {place}"
+        return Proposal(tuple(ShownSetting(setting, why) for setting in parts))
+    if {len(cell) for cell in lists} == {2} and any(map(_is_of_pair, facts)):
+        return _orders_or_runs(name, table, verdict, runs)
+    return _parts_or_runs(name, table, (*parts, *_items_of_parts(columns)), runs)
+
+
+def _place_field(members: Sequence[Any]) -> str:
+    """The field of objects that tells which part of an item each is; empty without one."""
+    if not all(isinstance(member, Mapping) for member in members):
+        return ""
+    fields = dict.fromkeys(str(field) for member in members for field in member)
+    named = (f for f in fields if f.rpartition("_")[2].casefold() in _PLACES)
+    return next((f for f in named if not {*name_words(f)} & words_of.JUDGE), "")
+
+
+def _is_of_pair(facts: ColumnFacts) -> bool:
+    """Whether a column names one of two candidates."""
+    said = {words_of.WORDS_OF_PAIRS.get(w.casefold(), w).casefold() for w in facts.different}
+    return facts.kind != "numbers" and (said <= {"a", "b", TIE} or bool(candidates_among(said)))
+
+
+def _orders_or_runs(
+    name: str, table: RowTable, verdict: Sequence[Setting], runs: tuple[Setting, ...]
+) -> Proposal:
     orders = (
         Setting("lists", (name, "order")),
         *verdict,
@@ -109,6 +165,31 @@ def _lists(name: str, cells: Sequence[Any], table: RowTable) -> Proposal | None:
         PossibleReading(runs, "the same was asked twice"),
     )
     return Proposal(questions=(OpenQuestion(asks, table.rows[0], readings),))
+
+
+def _parts_or_runs(
+    name: str, table: RowTable, parts: tuple[Setting, ...], runs: tuple[Setting, ...]
+) -> Proposal:
+    asks = f"what are the members of {name}: parts of the item, or several runs of it?"
+    readings = (
+        PossibleReading(parts, "each is about a part, such as one of several answers"),
+        PossibleReading(runs, "the same was asked again"),
+    )
+    return Proposal(questions=(OpenQuestion(asks, table.rows[0], readings),))
+
+
+def _items_of_parts(columns: Mapping[str, ColumnFacts]) -> list[Setting]:
+    """What makes an item of each part: the column of an id that tells the rows, and its place."""
+    ids = [
+        facts.name
+        for facts in columns.values()
+        if facts.is_unique and words_in(facts, words_of.IDS) and facts.kind in ("numbers", "names")
+    ]
+    ids.sort(key=lambda name: not {*name_words(name)} & _OF_ITEMS)
+    if not ids:
+        return []
+    item = Setting("map", ("item", f"{ids[0]},{_PART}"))
+    return [item, Setting("map", ("cluster", ids[0]))]
 
 
 def _facts_of(name: str, members: Sequence[Any]) -> list[ColumnFacts]:
@@ -124,16 +205,46 @@ def _facts_of(name: str, members: Sequence[Any]) -> list[ColumnFacts]:
     return [facts] if facts.may_answer and speaks else []
 
 
+# --- columns that are items ---------------------------------------------------------------------
+
+
+def _are_items(columns: Sequence[ColumnFacts]) -> bool:
+    """Whether columns are called by the texts of items, and all hold texts that somebody wrote."""
+    texts = [facts for facts in columns if len(facts.words) >= _WORDS_OF_TEXT]
+    are_many = len(columns) >= _MANY_COLUMNS and 2 * len(texts) > len(columns)
+    return are_many and all(isinstance(c, str) for facts in columns for c in facts.cells if c)
+
+
+def _items_of_columns(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal:
+    pattern = Setting("lists", ("{item}", "reply"))
+    reply = Setting("map", ("reply", "reply"))
+    labels = _usual_replies(columns)
+    said = (Setting("labels", labels),) if len(labels) > 1 else ()
+    runs = (Setting("map", ("item", "item")), Setting("map", (_REPLICATE, REPEAT_NUMBER)))
+    alone = (Setting("map", ("item", ROW_NUMBER)), Setting("map", ("cluster", "item")))
+    readings = (
+        PossibleReading((pattern, reply, *runs, *said), "a row asks of every item again"),
+        PossibleReading((pattern, reply, *alone, *said), "each cell is about an item of its own"),
+    )
+    asks = f"the {len(table.columns)} columns are called by texts: are they items, and rows runs?"
+    return Proposal(questions=(OpenQuestion(asks, table.rows[0], readings),))
+
+
+def _usual_replies(columns: Sequence[ColumnFacts]) -> tuple[str, ...]:
+    """The usual words of verdicts that stand alone in many cells, the commonest first."""
+    replies = Counter(text.casefold() for facts in columns for text in facts.stated)
+    least = _LEAST_SHARE * replies.total()
+    usual = words_of.VOCABULARY - {"1", "2"}
+    return tuple(word for word, count in replies.most_common() if word in usual and count >= least)
+
+
 # --- columns that are called alike ----------------------------------------------------------------
 
 
 def _alike(columns: Sequence[ColumnFacts]) -> Proposal:
-    """Columns of verdicts that differ in a number alone, a run each."""
+    """Columns of verdicts that differ in their count alone, a run each."""
     for pattern, numbered in grouped(columns, _pattern).items():
-        words = {word for facts in numbered for word in facts.words}
-        if len(numbered) < 2 or not pattern or not words & _RUNS:
-            continue
-        if not all(facts.may_answer and not is_of_people(facts) for facts in numbered):
+        if len(numbered) < 2 or not pattern or not _are_runs(numbered):
             continue
         numbers = {_NUMBER.findall(facts.name)[-1] for facts in numbered}
         why = f"{len(numbered)} columns are called alike"
@@ -144,6 +255,22 @@ def _alike(columns: Sequence[ColumnFacts]) -> Proposal:
                 shown.append(ShownSetting(Setting("lists", (other, "")), why))
         return Proposal(tuple(shown))
     return Proposal()
+
+
+def _are_runs(numbered: Sequence[ColumnFacts]) -> bool:
+    """Whether columns are counted from 0 or 1 without gaps, are called as runs, and may answer.
+
+    What differs in the names of models, such as their sizes, is no run.
+    """
+    counts = sorted(int(_NUMBER.findall(facts.name)[-1]) for facts in numbered)
+    if counts not in ([*range(len(counts))], [*range(1, len(counts) + 1)]):
+        return False
+    words = {word for facts in numbered for word in name_words(_NUMBER.sub(" ", facts.name))}
+    return (
+        bool(words & _NUMBERED_RUNS)
+        and not words & words_of.MODELS
+        and all(facts.may_answer and not is_of_people(facts) for facts in numbered)
+    )
 
 
 def _by_judge(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal | None:

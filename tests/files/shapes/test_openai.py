@@ -242,6 +242,16 @@ def test_fields_of_replies_in_json_and_several_choices(tmp_path: Path) -> None:
     ]
 
 
+def test_the_option_for_replies_without_a_closed_set_is_named(tmp_path: Path) -> None:
+    rows = [completion(f"r{number}", f"Team {number}: {number}\nIt rains.") for number in range(3)]
+    path = written(tmp_path / "batch.jsonl", rows)
+    assert any("--labels names it" in note for note in proposed(path).notes)
+    options = ImportOptions(path, labels=("0", "1", "2"))
+    answer = ImportQuestion(options, tmp_path / "log.jsonl").answer()
+    assert [judgment.verdict for judgment, _ in answer.judgments] == ["0", "1", "2"]
+    assert any("holds no prompts" in notice for notice in answer.notices)
+
+
 def test_steps_in_the_replies_of_a_batch_are_sides(tmp_path: Path) -> None:
     steps = {"A>>B": "A", "A=B": "tie", "B>A": "B"}
     rows = [completion(f"q{n}", f"Verdict: [[{step}]]") for n, step in enumerate(steps)]

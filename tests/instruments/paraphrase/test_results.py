@@ -340,6 +340,12 @@ def test_conditions_and_replicates_of_a_table(tmp_path: Path) -> None:
     assert read.judgments[0][0].trial.condition == {"category": "k"}
 
 
+def test_a_field_may_be_in_no_column_whatever_columns_are_called(tmp_path: Path) -> None:
+    rows = [{"item": n, "verdict": "YES", "label": "other"} for n in (1, 2)]
+    read = read_table(write_rows(tmp_path / "t.jsonl", rows), {"label": ""})
+    assert [judgment.trial.label for judgment, _ in read.judgments] == [None, None]
+
+
 def test_rows_on_one_trial_are_an_error_that_names_both(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "t.jsonl", [{"item": "i", "verdict": "YES"}] * 2)
     with pytest.raises(LogError, match=r"t\.jsonl:2 repeats a trial") as caught:

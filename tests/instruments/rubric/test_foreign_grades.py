@@ -111,6 +111,37 @@ def test_a_row_that_is_there_twice_is_refused() -> None:
     assert (code, "--map replicate=COLUMN" in printed) == (3, True), printed
 
 
+def test_replicates_are_numbered_from_one_as_those_of_verdicts() -> None:
+    table = "id,run,tone\n1,0,4\n1,1,5\n2,0,3\n"
+    code, printed = imported(table, "--grades", "tone=tone", "--map", "replicate=run")
+    assert (code, "0 is 1, 1 is 2" in printed) == (0, True), printed
+    lines = map(json.loads, Path("log.jsonl").read_text("utf-8").splitlines())
+    assert [line["trial"].rpartition("/")[2] for line in lines] == ["r1", "r2", "r1"]
+
+
+def test_scores_of_criteria_are_refused_with_the_way_to_read_them() -> None:
+    table = "id,of_tone,of_form\n1,0.85,1\n2,1,0\n3,,1\n"
+    grades = ("--grades", "tone=of_tone,form=of_form")
+    code, printed = imported(table, *grades)
+    assert (code, "scores, and no grades of a scale, of tone" in printed) == (2, True), printed
+    assert "0.85 in column of_tone" in printed
+    assert "--map verdict=of_tone --suite tone" in printed
+    advised = ("--lists", "of_{suite}=verdict", "--map", "verdict=verdict", "--map", "suite=suite")
+    assert "--lists 'of_{suite}=verdict' --map verdict=verdict --map suite=suite" in printed
+    code, printed = imported(table, *advised)
+    assert code == 0, printed
+    # 0.85 and 1 of tone, with an empty cell; 1, 0 and 1 of form.
+    assert "  tone: mean 0.925 of 2, 0.85 to 1" in printed
+    assert "  form: 1 2, 0 1" in printed
+
+
+def test_a_row_without_a_grade_of_one_criterion_keeps_those_of_others() -> None:
+    code, printed = imported("id,a,b\n1,1,\n2,2,3\n", "--grades", "a=a,b=b")
+    assert code == 0, printed
+    first = json.loads(Path("log.jsonl").read_text("utf-8").splitlines()[0])
+    assert json.loads(first["verdict"]) == {"a": "1", "b": None}
+
+
 def test_tables_without_grades_are_read_as_before() -> None:
     assert {one.name for one in BUILT_IN.variants} <= set(BUILT_IN.importers)
     code, printed = imported("item,verdict,label\n1,YES,NO\n2,NO,NO\n")

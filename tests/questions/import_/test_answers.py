@@ -177,3 +177,44 @@ def test_what_the_user_says_is_not_looked_for() -> None:
 def test_a_verdict_may_be_missing_in_rows() -> None:
     proposal = shown_of({"id": FOUR, "verdict": ("yes", "", None, ...), "gold": SAID})
     assert (maps_of(proposal)["verdict"], asked(proposal)) == ("verdict", [])
+
+
+def test_columns_of_models_that_say_the_same_kind_of_verdict_are_judges_and_asked() -> None:
+    first, second = (True, False, True, True), (True, True, False, True)
+    rows = {"id": FOUR, "GPT-4": first, "Llama3-8B": second, "Gemma-2B": second}
+    proposal = shown_of({**rows, "human": (True, True, True, False)})
+    (question,) = proposal.questions
+    assert question.asks.startswith("the columns GPT-4, Llama3-8B, Gemma-2B say the same kind")
+    # The first row in which the first two differ is the second.
+    assert question.example.value["id"] == "2"
+    assert [reading.settings for reading in question.readings] == [
+        (("map", ("verdict", name)), ("judge", name)) for name in ("GPT-4", "Llama3-8B")
+    ]
+    assert any("recordings join" in note for note in proposal.notes)
+
+
+def test_a_mean_is_no_verdict_beside_what_it_is_of() -> None:
+    rows = {"id": FOUR, "mean_judge_score": (1.5, 1.5, 2, 2), "judge_score": (1, 2, 2, 2)}
+    assert maps_of(shown_of(rows))["verdict"] == "judge_score"
+
+
+def test_points_beside_whether_something_is_met_are_asked_about() -> None:
+    rows = {"id": FOUR, "Score": (5, 0, 0, 3), "Criteria Met": (True, False, False, True)}
+    (question,) = shown_of(rows).questions
+    assert [reading.settings for reading in question.readings] == [
+        (("map", ("verdict", name)),) for name in ("Score", "Criteria Met")
+    ]
+    # Whether a call went well is no verdict.
+    assert asked(shown_of({"id": FOUR, "score": (5, 1, 2, 3), "ok": (True,) * 4})) == []
+
+
+def test_columns_that_are_called_as_those_of_usual_criteria_are_grades() -> None:
+    grades = (1, 2, 3, 4)
+    names = ("judge_accuracy", "judge_empathy", "judge_policy_adherence")
+    proposal = shown_of({"id": FOUR, **dict.fromkeys(names, grades)})
+    assert options_of(proposal, "grades") == [(name.removeprefix("judge_"), name) for name in names]
+    ratings = tuple({"fluencia": n, "adequacao": n} for n in grades)
+    assert options_of(shown_of({"id": FOUR, "ratings": ratings}), "grades") == [
+        ("fluencia", "ratings.fluencia"),
+        ("adequacao", "ratings.adequacao"),
+    ]

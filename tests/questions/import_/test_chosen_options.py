@@ -78,3 +78,7 @@ def test_a_command_is_what_a_shell_takes_apart_into_its_words() -> None:
     assert words[5:13:2] == ["--map"] * 4
     assert words[6] == "field.a=the a text"
     assert words[13:] == ["--grades", "clarity=c,tone=t", "-o", "out.jsonl"]
+
+
+def test_a_field_that_no_column_holds_is_written_with_its_equals_sign() -> None:
+    assert option_words([Setting("map", ("label", ""))]) == ["--map", "label="]

@@ -50,3 +50,14 @@ def test_columns_of_the_file_itself_that_say_the_same_are_told_and_left_out() ->
 def test_a_column_may_be_called_as_a_person() -> None:
     rows = {"id": FOUR, "verdict": SAID, "people.anna": OTHER}
     assert maps_of(shown_of(rows))["people.anna"] == "people.anna"
+
+
+def test_a_label_in_other_words_than_numbers_is_asked_and_may_be_none() -> None:
+    rows = {"id": FOUR, "verdict": (0, 1, 1, 0), "label": ("A>B", "B>A", "A>B", "B>A")}
+    (question,) = shown_of(rows).questions
+    assert [reading.settings for reading in question.readings] == [
+        (("map", ("label", "")),),
+        (("value", ("A>B", "1")), ("value", ("B>A", "0"))),
+    ]
+    said = shown_of(rows, map=(("label", ""),))
+    assert (asked(said), [*maps_of(said)]) == ([], ["verdict", "item"])

@@ -92,7 +92,7 @@ def test_a_form_that_is_named_decides() -> None:
 
 
 def test_a_log_of_ours_is_not_imported(tmp_path: Path) -> None:
-    write_rows(tmp_path / "log.jsonl", [{"trial": {}, "judge": "j", "outcome": {}}])
+    write_rows(tmp_path / "log.jsonl", [{"trial": "t/1/t1", "judge": "j", "suite": "t"}])
     with pytest.raises(UsageError, match="is a judgment log already"):
         look("log.jsonl")
 
@@ -171,7 +171,7 @@ def test_what_words_name_is_asked_where_the_rows_do_not_show_it() -> None:
 
 def test_what_prevents_a_reading_is_its_problem() -> None:
     write_rows(Path("t.jsonl"), [ROWS[0], ROWS[0]])
-    of = look("t.jsonl")
+    of = look("t.jsonl", map=(("item", "id"),))
     assert isinstance(of.problem, LogError)
     assert "repeats a trial" in str(of.problem)
     assert of.columns.keys() == {"id", "said", "gold"}
@@ -187,3 +187,19 @@ def test_a_column_of_grades_has_another_reader() -> None:
     of = look("t.jsonl")
     assert isinstance(of.read, Imported)
     assert [criterion.name for criterion in of.read.judgments[0][1].criteria] == ["clarity", "tone"]
+
+
+def test_a_file_that_is_called_after_the_judged_model_names_no_judge() -> None:
+    rows = [{"id": n, "model_test": "google/gemma-2b-it", "score": n} for n in (1, 2, 3)]
+    write_rows(Path("gemma-2b-it.jsonl"), rows)
+    (question,) = look("gemma-2b-it.jsonl").questions
+    assert [reading.settings for reading in question.readings] == [
+        (("judge", "NAME"),),
+        (("judge", "gemma-2b-it"),),
+    ]
+    assert look("gemma-2b-it.jsonl", judge="gpt-4o").is_known
+    # A column that is called model is not taken for the judge then either.
+    write_rows(Path("claude-1.jsonl"), [{"id": 1, "model": "claude-1", "score": 3}])
+    assert "after claude-1, which was judged" in look("claude-1.jsonl").questions[0].asks
+    write_rows(Path("grades.jsonl"), rows)
+    assert look("grades.jsonl").is_known

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_judgesense.commands.main import main
 from pytest_judgesense.files.import_options import ImportOptions
-from pytest_judgesense.questions.import_.preview import Preview
+from pytest_judgesense.questions.import_.preview import Preview, taken_lines
 from pytest_judgesense.questions.import_.question import ImportQuestion
 from tests.foreign import game_row, write_rows
 
@@ -41,6 +43,7 @@ def test_it_says_what_columns_hold_what_they_are_and_the_command() -> None:
         "  gold      2 words  no, yes           label: 2 values: no, yes\n"
         "\n"
         "3 judgments, 3 items, labels of 3 items, 0 without a verdict\n"
+        "  t: yes 3\n"
         "\n"
         "judgesense import t.jsonl --map verdict=said --map label=gold --map item=id \\\n"
         "  --map field.question=question -o t.judgments.jsonl"
@@ -78,8 +81,8 @@ def test_a_question_shows_its_row_and_a_command_for_each_reading() -> None:
         "  --map verdict=rating  it said 3",
     ]
     assert lines[-2:] == [
-        "judgesense import t.jsonl --map item=id --map verdict=score -o t.judgments.jsonl",
-        "judgesense import t.jsonl --map item=id --map verdict=rating -o t.judgments.jsonl",
+        "judgesense import t.jsonl --map verdict=score --map item=id -o t.judgments.jsonl",
+        "judgesense import t.jsonl --map verdict=rating --map item=id -o t.judgments.jsonl",
     ]
     told = of.to_dict()
     assert (told["command"], len(told["questions"])) == ("", 1)
@@ -102,6 +105,7 @@ def test_a_tool_s_file_shows_its_counts_and_the_command() -> None:
         "t.jsonl: of the form games",
         "",
         "2 judgments, 1 item, orders ab 1 and ba 1, labels of 1 item, 1 without a verdict",
+        "  t: A 1",
         "",
         "judgesense import t.jsonl --format games -o t.judgments.jsonl",
     ]
@@ -112,3 +116,26 @@ def test_all_of_it_is_values_too() -> None:
     assert (told["form"], told["rows"], told["questions"]) == ("", 3, [])
     assert {"option": "map", "value": ("item", "id"), "why": "a row each"} in told["settings"]
     assert told["command"].startswith("judgesense import t.jsonl")
+
+
+def test_commands_answer_every_question_and_run() -> None:
+    # Two models answer each question: which column is the verdict, and who is the model, is open.
+    rows = [
+        {"id": n // 2, "model": ("x", "y")[n % 2], "score": n % 3, "rating": 2 - n % 3}
+        for n in range(6)
+    ]
+    of = preview(rows)
+    assert len(of.look.questions) == 2
+    assert "one of these, with all first readings, or all second:" in [*of.lines()]
+    for command in of.answered:
+        # What a shell makes of it: the lines are joined, and the file is written.
+        assert main(shlex.split(command.replace("\\\n", ""))[1:]) == 0
+        Path("t.judgments.jsonl").unlink()
+
+
+def test_what_a_file_shows_is_told_in_lines_within_a_screen() -> None:
+    rows = [{"id": n, "gold": "A>B", "winner": "A>B", "text": "a b c d e f"} for n in range(6)]
+    lines = [*taken_lines(preview(rows).look)]
+    assert any(line.startswith("  --map verdict=winner ") for line in lines)
+    assert any("what these words mean here" in line for line in lines)
+    assert max(map(len, lines)) <= SCREEN[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.commands.main import main
-from pytest_judgesense.errors import UsageError
+from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.questions.import_.option_words import OPTION_WORDS
 from pytest_judgesense.questions.import_.question import ImportQuestion
@@ -66,7 +66,10 @@ def test_every_option_has_its_words() -> None:
 
 def test_it_says_what_it_took_from_the_file_and_what_comes_next() -> None:
     answer = ImportQuestion(ImportOptions(Path("own.jsonl"), value=(("?", ""),)), LOG).answer()
-    assert answer.notices[0] == "taken as the file shows it: --map verdict=say --map item=id"
+    assert answer.taken == (
+        "  --map verdict=say  2 values: YES, ?",
+        "  --map item=id      a row each",
+    )
     assert answer.next_steps == (
         "judgesense report log.jsonl",
         "no suite is made of this log: it holds no texts; --map field.NAME=COLUMN adds one",
@@ -101,3 +104,11 @@ def test_a_command_of_before_is_told_what_it_is_now() -> None:
     with pytest.raises(UsageError, match="nothing to import at table") as told:
         ImportQuestion(options, LOG).answer()
     assert "--format table" in str(told.value)
+
+
+def test_a_repeated_trial_names_an_item_of_several_columns() -> None:
+    rows = [{"id": 1, "style": style, "verdict": "yes"} for style in ("calm", "rude")]
+    write_rows(Path("t.jsonl"), rows)
+    question = ImportQuestion(ImportOptions(Path("t.jsonl"), map=(("item", "id"),)))
+    with pytest.raises(LogError, match="differ in style: try --map item=id,style"):
+        question.answer()

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from pytest_judgesense.questions.import_.row_identity import ROW_NUMBER
-from tests.questions.import_.tables import FOUR, asked, maps_of, shown_of, values_of
+from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER, ROW_NUMBER, with_numbers
+from tests.questions.import_.tables import (
+    FOUR,
+    asked,
+    maps_of,
+    shown_of,
+    table_of,
+    values_of,
+)
 
 SAID = ("yes", "no", "no", "yes")
 TWICE = ("1", "1", "2", "2")
@@ -104,3 +114,54 @@ def test_verdicts_of_no_pair_have_no_order() -> None:
     proposal = shown_of({"id": FOUR, "order": ("ab", "ba", "ab", "ba"), "verdict": SAID})
     assert "order" not in maps_of(proposal)
     assert proposal.notes == ("column order is not used: verdicts are of no two candidates",)
+
+
+def test_the_fewest_short_columns_that_tell_rows_of_an_id_are_the_item() -> None:
+    rows = {"id": TWICE, "topic": ("x", "x", "y", "y"), "style": ("calm", "rude") * 2}
+    # The topic is that of the id, and "raw" is an answer: only the style tells the rows.
+    maps = maps_of(shown_of({**rows, "raw": ("A", "B", "B", "A"), "winner": SAID}))
+    assert (maps["item"], maps["cluster"]) == ("id,style", "id")
+    # A column of the call differs between rows, but names nothing that was judged.
+    call = {"id": TWICE, "tokens": (1, 2, 1, 2), "style": ("calm", "rude") * 2, "verdict": SAID}
+    assert maps_of(shown_of(call))["item"] == "id,style"
+
+
+def test_rows_that_are_equal_but_for_what_was_said_are_repeats() -> None:
+    rows = {"id": TWICE, "verdict": SAID, "explanation": TEXTS}
+    maps = maps_of(shown_of(rows))
+    assert (maps["item"], maps["replicate"]) == ("id", REPEAT_NUMBER)
+    pairs = shown_of({"id": TWICE, "winner": ("A", "B", "B", "A")})
+    assert any("may be the two orders" in note for note in pairs.notes)
+    # Rows of one item that differ in something else are asked about.
+    other = shown_of({"id": TWICE, "share": (0.1, 0.2, 0.3, 0.4), "verdict": SAID})
+    assert asked(other) == ["what are several rows of one id: repeats, or items?"]
+
+
+def test_repeats_are_numbered_within_a_trial() -> None:
+    table = table_of({"id": ("1", "1", "2", "1"), "judge": ("x", "x", "x", "y")})
+    fields = (("item", "id"), ("judge", "judge"), ("replicate", REPEAT_NUMBER))
+    numbered = with_numbers(table, ImportOptions(Path("t"), map=fields))
+    # The second row repeats the first; the last is of another judge.
+    assert [row.value[REPEAT_NUMBER] for row in numbered] == [1, 2, 1, 1]
+    assert with_numbers(table, ImportOptions(Path("t"))) is table
+
+
+def test_files_may_be_of_a_judge_each() -> None:
+    rows = {"id": TWICE, "verdict": SAID}
+    judges = ("judge_x.json", "judge_y.json") * 2
+    assert maps_of(shown_of({**rows, "file": judges}))["judge"] == "file"
+    others = shown_of({**rows, "file": ("x.json", "y.json") * 2})
+    assert asked(others) == ["several files hold rows of the same items: is each file a judge's?"]
+
+
+def test_runs_are_found_beside_an_item_that_is_said() -> None:
+    rows = {"id": ("1",) * 4, "model": ("x", "x", "y", "y"), "run": (0, 1, 0, 1), "verdict": SAID}
+    maps = maps_of(shown_of(rows, map=(("item", "id,model"), ("cluster", "id"))))
+    assert maps["replicate"] == "run"
+    # Where the item tells all rows, no column is needed beside it.
+    assert "replicate" not in maps_of(shown_of({**rows, "id": FOUR}, map=(("item", "id"),)))
+
+
+def test_copies_of_rows_are_no_repeats() -> None:
+    maps = maps_of(shown_of({"id": TWICE, "verdict": ("yes", "yes", "no", "no")}))
+    assert (maps["item"], "replicate" in maps) == ("id", False)

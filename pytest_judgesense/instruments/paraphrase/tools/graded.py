@@ -21,7 +21,7 @@ from pytest_judgesense.files.foreign_results import Imported, Total
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.tables import malformed
-from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of
+from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of, with_columns
 from pytest_judgesense.instruments.paraphrase.judgment_reader import refuse_fields
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.trial import Design, grouped
@@ -107,7 +107,8 @@ def imported(
         UsageError: an option names something that does not exist.
         LogError: there are no grades, or one does not fit the options.
     """
-    mapping, values = dict(options.map), dict(options.value)
+    mapping, _ = with_columns(dict(options.map))
+    values = dict(options.value)
     for name in ("cluster", "order", "label"):
         if (column := getattr(options, name)) is not None:
             mapping[name] = column

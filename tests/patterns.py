@@ -189,9 +189,10 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
         re.compile(provider.hosts) for provider in BUILT_IN.values() if provider.hosts
     ],
     # Columns that a user names by a pattern, such as run_{replicate}.
-    ("files.reshaping", "''.join(chain(*zip_longest(parts, places, fillvalue='')))"): [
+    ("files.reshaping", "''.join(chain(*zip_longest(parts, kinds, fillvalue='')))"): [
         re.compile(r"run_(\d+)"),
         re.compile(r"run_(.+?)"),
+        re.compile(r"(.+?)"),
     ],
     # The names of the replay in the workflow that a nightly one is made of.
     ("questions.init.workflows", "'|'.join((f'\\\\b{word}\\\\b' for word in words))"): [

@@ -27,8 +27,8 @@ _SAID: Final = "label"
 _CRITERION: Final = "criterion"
 PEOPLE: Final = "people."
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
-# Between the keys of objects in objects, but not in the name of a place.
-_DOT: Final = re.compile(r"\.(?![^{}]*\})")
+# The keys of objects in objects; a dot in the name of a place parts none.
+_KEYS: Final = re.compile(r"(?:\{[^{}]*\}|[^.])+")
 _DECIMAL: Final = re.compile(r"[+-]?\d+(?:,\d+)?")
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _TOGETHER: Final = "+"
@@ -259,7 +259,7 @@ def _form(text: str, kinds: Sequence[str]) -> re.Pattern[str]:
 
 def _nested_cells(table: RowTable, text: str, kinds: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The places of the fields of objects that a pattern such as ``scores.{suite}`` names."""
-    parts = _DOT.split(text)
+    parts = _KEYS.findall(text)
     if len(parts) < 2:
         return {}
     left = iter(kinds)

@@ -392,6 +392,8 @@ def test_lists_and_people_are_read_by_the_command() -> None:
     assert (code, "the replicate is given twice" in printed) == (2, True)
     code, printed = command(*listed, "--lists", "runs=again")
     assert (code, "--lists names column runs more than once" in printed) == (2, True)
+    code, printed = command(*listed, "--value", "a=A", "--value", "a=B")
+    assert (code, "--value says two things of a" in printed) == (2, True)
 
 
 def test_several_files_joins_and_patterns_are_read_by_the_command() -> None:

@@ -152,15 +152,15 @@ def read_table(
         LogError: a field is missing or malformed, or a trial appears twice.
     """
     refuse_fields(mapping)
-    table = looked_at or _table_at((path, *more), (lists or {}).items(), joins)
+    row_options = RowOptions(lists=tuple((lists or {}).items()), join=tuple(joins))
+    table = looked_at or read_as_told(row_options, path, *more)
     names_found = dict.fromkeys(table.columns)
     mapping, nowhere = with_columns(mapping)
-    mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(table.rows, mapping, names_found)
     by_name = () if looked_at else [name for name in names_found if name not in nowhere]
     columns, notices = _columns(mapping, names_found, labels, by_name)
     named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
-    fixed, of_file = _fixed_fields(path, named, columns)
+    fixed, of_file = fixed_fields(path, named, columns)
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(table.rows, {*columns.values(), *used})
     space, names = space_of_labels(labels, values or {}), names or {}
@@ -168,7 +168,7 @@ def read_table(
     return replace(read, notices=(*table.notes, *unused, *notices, *of_file, *read.notices))
 
 
-def _fixed_fields(
+def fixed_fields(
     path: Path, named: Mapping[str, str | None], columns: Collection[str]
 ) -> tuple[dict[str, str], list[str]]:
     """The fields that all rows share, and a notice of each that only the file's name gives.
@@ -188,19 +188,17 @@ def _fixed_fields(
     return fixed, notices
 
 
-def _table_at(
-    places: Sequence[Path],
-    lists: Iterable[tuple[str, str]],
-    joins: Iterable[tuple[Path, str]],
-) -> RowTable:
-    """The rows at some places, with those of lists in them and with the columns of other files."""
-    return read_as_told(RowOptions(lists=tuple(lists), join=tuple(joins)), *places)
-
-
 def with_columns(mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
-    """The fields that a column holds, and those of which it is said that none does."""
-    held = {name: column for name, column in mapping.items() if column}
-    return held, {*mapping} - {*held}
+    """The fields that a column holds, and those of which it is said that none does.
+
+    Conditions of sweeps, which are mapped by their names alone, have their whole names.
+    """
+    in_columns = {
+        f"condition.{name}" if name in SWEPT else name: column
+        for name, column in mapping.items()
+        if column
+    }
+    return in_columns, {name for name, column in mapping.items() if not column}
 
 
 def refuse_columns(

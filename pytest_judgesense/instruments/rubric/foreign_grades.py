@@ -20,21 +20,21 @@ from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed
 from pytest_judgesense.files.assignments import option_words
-from pytest_judgesense.files.foreign_results import Imported, columns_named, left_out, slug
+from pytest_judgesense.files.foreign_results import Imported, columns_named, left_out
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.judgment_fields import FIELDS
 from pytest_judgesense.files.reshaping import PEOPLE
 from pytest_judgesense.files.row_options import RenamedWords, RowOptions, read_as_told
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.synonyms import column_of
-from pytest_judgesense.files.tables import RowTable, own_name
+from pytest_judgesense.files.tables import RowTable
 from pytest_judgesense.instruments.paraphrase.foreign_table import (
+    fixed_fields,
     numbered_replicates,
     refuse_columns,
     with_columns,
 )
 from pytest_judgesense.instruments.paraphrase.judgment_reader import (
-    SWEPT,
     JudgmentReader,
     of_verdicts,
     refuse_fields,
@@ -105,6 +105,18 @@ class _GradeColumns:
         return self.words(text) if text else ""
 
 
+def _grade_columns(
+    table: RowTable, grades: Mapping[str, str], people: Mapping[str, str], words: RenamedWords
+) -> _GradeColumns:
+    """The columns of grades; those of people as joined files have them, where nothing is said."""
+    of_people = people or _people_of_rows(table, grades)
+    return _GradeColumns(
+        {criterion: columns_named(column, table)[0] for criterion, column in grades.items()},
+        {criterion: columns_named(column, table) for criterion, column in of_people.items()},
+        words,
+    )
+
+
 def read_grades(
     path: Path,
     grades: Mapping[str, str],
@@ -142,37 +154,27 @@ def read_grades(
         UsageError: a column or a criterion is not there, or the scale is not known.
         LogError: a cell is no grade, or a row appears twice.
     """
-    table = looked_at or read_as_told(
-        RowOptions(lists=tuple(lists), join=tuple(joins)), path, *more
-    )
+    row_options = RowOptions(lists=tuple(lists), join=tuple(joins))
+    table = looked_at or read_as_told(row_options, path, *more)
     rows = table.rows
     names = dict.fromkeys(table.columns)
     _refuse_options(grades, people, mapping, labels)
-    people = people or _people_of_rows(table, grades)
     words = RenamedWords(values or {})
-    columns = _GradeColumns(
-        {criterion: columns_named(column, table)[0] for criterion, column in grades.items()},
-        {criterion: columns_named(column, table) for criterion, column in people.items()},
-        words,
-    )
+    columns = _grade_columns(table, grades, people, words)
     mapping, nowhere = with_columns(mapping)
-    mapping = {("condition." * (name in SWEPT)) + name: mapping[name] for name in mapping}
     used = refuse_columns(rows, mapping, names)
     named = {"judge": judge, "suite": suite}
     by_name = () if looked_at else [name for name in names if name not in nowhere]
     fields, notices = _fields(by_name, mapping, named)
-    stem = slug(own_name(path))
-    notices += _called_by_file(named, fields, stem)
+    fixed, of_file = fixed_fields(path, named, fields)
+    notices += of_file
     if (column := fields.get("replicate")) is not None:
         rows = tuple(numbered_replicates(rows, column, notices))
     _refuse_scores(path, rows, columns, is_scale_said=bool(labels))
     scale = tuple(labels) or _scale(path, rows, columns)
     if not labels:
         notices.append(f"grades are {scale[0]} to {scale[-1]}; --labels names another scale")
-    criteria = tuple(Criterion(name, scale) for name in columns.judge)
-    is_ordinal, mark = all(map(is_number, scale)), _mark(pass_mark, scale)
-    design = Design(SUITE, scale, is_ordinal, criteria=criteria, pass_mark=mark)
-    fixed = {name: value or stem for name, value in named.items()}
+    design = _design(columns, scale, pass_mark)
     reader = JudgmentReader(fields, fixed, words)
     judgments = each_once(
         ((row, _judgment(row, reader.judgment(row), columns, scale)) for row in rows),
@@ -183,17 +185,15 @@ def read_grades(
     notices += words.unused(scale)
     graded = {name if name in names else name.partition(".")[0] for name in columns.all_columns}
     unused = left_out(rows, {*fields.values(), *used, *graded})
-    notices = [*table.notes, *unused, *notices]
-    return Imported(tuple((judgment, design) for judgment in judgments), tuple(notices))
+    of_design = tuple((judgment, design) for judgment in judgments)
+    return Imported(of_design, (*table.notes, *unused, *notices))
 
 
-def _called_by_file(
-    named: Mapping[str, str | None], fields: Mapping[str, str], stem: str
-) -> Iterator[str]:
-    """That all rows are of what the file is called, where nothing names it."""
-    for name, value in named.items():
-        if name not in fields and value is None:
-            yield f"no column holds the {name}: all rows are of {name} {stem!r}"
+def _design(columns: _GradeColumns, scale: tuple[str, ...], pass_mark: str | None) -> Design:
+    """The design of a suite whose criteria are graded on one scale, the lowest grade first."""
+    criteria = tuple(Criterion(name, scale) for name in columns.judge)
+    is_ordinal, mark = all(map(is_number, scale)), _mark(pass_mark, scale)
+    return Design(SUITE, scale, is_ordinal, criteria=criteria, pass_mark=mark)
 
 
 def _fields(

@@ -183,6 +183,19 @@ def _of_the_ends(sheet: Datasheet) -> str:
     )
 
 
+def correlation_panels(
+    axis: Sequence[str], maps: Mapping[str, Mapping[tuple[int, int], tuple[float, str]]]
+) -> tuple[fig.Panel, ...]:
+    """A map of correlations a title: of both axes the names are the same."""
+
+    def draw(axes: Any, title: str) -> None:
+        fig.heat(axes, axis, axis, maps[title])
+        fig.labels(axes, "", "", title)
+
+    height = fig.height_of_rows(len(axis), names=axis)
+    return tuple(fig.Panel(partial(draw, title=title), height) for title in maps)
+
+
 def correlations(sheet: Datasheet) -> Iterator[fig.Found]:
     """Correlations of temperature and outcomes, a map a judge and level."""
     head = fig.Head("correlations", "7b", "Correlations")
@@ -207,18 +220,11 @@ def correlations(sheet: Datasheet) -> Iterator[fig.Found]:
     if strengths:
         _, x, y, r = max(strengths, key=lambda strength: strength[:3])
         finding = f"The largest r measured is that of {x} and {y}: {ShownChange(r, None).numbers()}"
-    axis = [plain(name) for name in names]
-
-    def draw(axes: Any, title: str) -> None:
-        fig.heat(axes, axis, axis, maps[title])
-        fig.labels(axes, "", "", title)
-
-    height = fig.height_of_rows(len(axis), names=axis)
     yield fig.Figure(
         head,
         plain(finding),
         "Pearson's r, from -1 to 1: over the means of cells, or over single rows.",
-        tuple(fig.Panel(partial(draw, title=title), height) for title in maps),
+        correlation_panels([plain(name) for name in names], maps),
         ("judge", "suite", "level", "model", "x", "y", "r", "n"),
         tuple(rows),
     )

@@ -8,7 +8,6 @@ type, the prompt and the model. A further figure has the curves of single judge 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from pytest_judgesense.errors import printable
 from pytest_judgesense.instruments.temperature.effects import ALL, factor_points
 from pytest_judgesense.instruments.temperature.figures import (
     NO_TEMPERATURES,
+    correlation_panels,
     curves_panel,
     plain,
     swarms_panel,
@@ -165,17 +165,12 @@ def _correlations(pool: PooledSeries) -> fig.Figure:
             of_map = maps.setdefault(f"all models, {level}", {})
             of_map[column, line] = of_map[line, column] = r, fig.shown(r)
 
-    def draw(axes: Any, title: str) -> None:
-        fig.heat(axes, axis, axis, maps[title])
-        fig.labels(axes, "", "", title)
-
-    height = fig.height_of_rows(len(axis), names=axis)
     return fig.Figure(
         _CORRELATIONS,
         "Correlations of the temperature and the outcomes, models pooled",
         "Pearson's r, from -1 to 1, over the means of the temperatures and over single questions."
         f"{absent}",
-        tuple(fig.Panel(partial(draw, title=title), height) for title in maps),
+        correlation_panels(axis, maps),
         ("level", "model", "x", "y", "r", "n"),
         tuple(rows),
     )

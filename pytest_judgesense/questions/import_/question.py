@@ -17,6 +17,7 @@ from typing import Any, Final
 from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, listed
 from pytest_judgesense.files.foreign_results import Imported, short_named
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.row_options import refuse_repeats
 from pytest_judgesense.files.tables import is_there
 from pytest_judgesense.questions.import_.chosen_options import with_settings
 from pytest_judgesense.questions.import_.look import Look, looked_at
@@ -140,6 +141,7 @@ class ImportQuestion:
                 remedy=self._as_written_before(missing),
             )
         _refuse_several_columns(options)
+        refuse_repeats(options)
         _refuse_named_twice(options, _OF_ALL_ROWS)
         look = looked_at(options, self.form, self.place.registry)
         if look.problem is None:

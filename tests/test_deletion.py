@@ -358,6 +358,21 @@ def named(tree: ast.Module) -> Iterator[str]:
             yield from re.findall(r"""(?:^|["'])([\w-]+)(?=$|[@[ "'])""", node.value)
 
 
+def of_benchmarks(names: set[str]) -> set[str]:
+    """What the benchmarks import that a test imports: without it the test is not read."""
+    benchmarks = {name.split(".")[1] for name in names if name.startswith("benchmarks.")}
+    return {
+        name
+        for benchmark in benchmarks
+        for name in named(tree_of_benchmark(benchmark))
+        if "." in name
+    }
+
+
+def tree_of_benchmark(name: str) -> ast.Module:
+    return ast.parse((CHECKOUT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8"))
+
+
 def of_room(name: str, room: str) -> bool:
     """Whether a dotted name is a module of the room or of its tests."""
     return f".instruments.{room}." in f".{name}."
@@ -365,14 +380,15 @@ def of_room(name: str, room: str) -> bool:
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, set[str]]:
-    """What every test file names, by its path."""
+    """What every test file names, by its path, with what benchmarks import that it imports."""
     tests = CHECKOUT / "tests"
     files = {path.relative_to(tests).as_posix(): path for path in tests.rglob("*.py")}
-    return {
+    own = {
         name: set(named(ast.parse(path.read_text(encoding="utf-8"))))
         for name, path in files.items()
         if not name.startswith(OF_ALL)
     }
+    return {name: names | of_benchmarks(names) for name, names in own.items()}
 
 
 @pytest.mark.parametrize("room", ROOMS)

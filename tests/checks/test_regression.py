@@ -413,7 +413,9 @@ def test_construct_dependent_measures_are_shown_and_never_judged() -> None:
         declare_check("no_regression", ("tie_rate",), {"suite": "s"})
 
 
-@pytest.mark.parametrize("counted", ["annotator_win_rate", "mutation_score"])
+@pytest.mark.parametrize(
+    "counted", [measure.name for measure in BUILT_IN.measures.values() if measure.decides]
+)
 def test_decisions_of_tests_are_shown_and_never_compared(counted: str) -> None:
     old, new = sides(wordings(0), wordings(0))
     shown = compare(old, new, BUILT_IN.measures[counted])

@@ -421,29 +421,3 @@ def test_several_files_joins_and_patterns_are_read_by_the_command() -> None:
     code, printed = command("import", "runs/j1.csv", "runs/j2.csv", "-o", "log.jsonl")
     assert code in (2, 3)
     assert command("import", "runs/*.tsv", "-o", "log.jsonl")[0] == 2
-
-
-def test_grades_are_dotted_and_people_are_joined() -> None:
-    """By hand: clarity of the judge 4 2 5, of anna 4 2 4, of ben 3 2 5: each agrees on 2 of 3."""
-    grades = [4, 2, 5]
-    rows = [{"id": n, "marks": {"clarity": {"score": g}}} for n, g in enumerate(grades, start=1)]
-    write_rows(Path("g.jsonl"), rows)
-    Path("wide.csv").write_text("id,anna,ben\n1,4,3\n2,2,2\n3,4,5\n", encoding="utf-8")
-    long = "person,id,label\nanna,1,4\nben,1,3\nanna,2,2\nben,2,2\nanna,3,4\nben,3,5\n"
-    Path("long.csv").write_text(long, encoding="utf-8")
-    given = ("import", "g.jsonl", "-o", "log.jsonl")
-    given += ("--grades", "clarity=marks.clarity.score")
-    for more in (
-        ("--join", "wide.csv=id", "--people", "clarity=anna+ben"),
-        ("--join", "long.csv=id"),
-    ):
-        code, printed = command(*given, *more)
-        assert code == 0, printed
-        said = [one["people"]["clarity"] for one in judged()]
-        assert said == [
-            {"anna": "4", "ben": "3"},
-            {"anna": "2", "ben": "2"},
-            {"anna": "4", "ben": "5"},
-        ]
-    code, printed = command(*given, "--join", "wide.csv=id", "--people", "clarity=cleo")
-    assert (code, "no column named 'cleo'" in printed) == (2, True)

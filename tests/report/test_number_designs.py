@@ -72,15 +72,6 @@ def test_what_several_people_say_is_their_mean(tmp_path: Path) -> None:
     assert [judgment.trial.label for judgment, _ in judged] == ["0.45", "0.05"]
 
 
-def test_whole_grades_are_grades_and_their_labels_those_of_people(tmp_path: Path) -> None:
-    table = pd.DataFrame({"item": range(4), "verdict": [3, 5, 8, 9], "label": [4, 5, 7, 9]})
-    cell, _ = imported(table, tmp_path)
-    # From the least to the greatest: 3 to 9. Errors in steps are 1, 0, 1, 0.
-    assert cell.design.labels == tuple("3456789")
-    assert value(cell, "human_error") == pytest.approx(0.5)
-    assert value(cell, "ceiling_share") == pytest.approx(1 / 4)
-
-
 def test_two_values_are_labels(tmp_path: Path) -> None:
     table = pd.DataFrame({"item": range(4), "verdict": [0, 1, 0, 1], "label": [0, 1, 1, 1]})
     cell, _ = imported(table, tmp_path)

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_judgesense.checks.check_texts import explanation_of
 from pytest_judgesense.checks.outcome import Policy
+from pytest_judgesense.checks.reference import Losses, Reference, losses_of
 from pytest_judgesense.checks.regression import (
     Adjustment,
     Comparison,
@@ -21,6 +22,8 @@ from pytest_judgesense.checks.regression import (
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from tests.checks.known import declare_check
+from tests.checks.test_reference import compared as compared_with
+from tests.checks.test_reference import judged, without
 from tests.instruments.people.labelled import PASS_FAIL, cell, item
 
 MARGIN = 0.15
@@ -217,3 +220,26 @@ def test_class_bias_is_compared_by_label_and_by_its_side_of_nothing() -> None:
     (of_turned,) = adjust([("j", turned)])
     assert turned.verdict(0.1, of_turned) not in ("improved", "regressed")
     assert isinstance(of_turned, Adjustment)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "losses"),
+    [
+        (range(0), range(3), Losses(60, 0, 3, 0)),
+        # Seven are missing now, and three of then are there again.
+        (range(50, 53), range(7), Losses(57, 0, 7 - 3, 0)),
+        # Fewer than before: three are missing as before, four are there again.
+        (range(7), range(3), Losses(53, 0, -4, 0)),
+    ],
+)
+def test_missing_verdicts_are_counted_less_those_that_are_there_again(
+    then: range, now: range, losses: Losses
+) -> None:
+    sides = Side.of(judged(silent=then)), Side.of(judged(silent=now))
+    assert losses_of(*sides, frozenset(), BUILT_IN.measures["class_bias"], {}) == losses
+
+
+def test_of_a_measure_without_units_trials_are_counted() -> None:
+    new = without(judged(), range(4))
+    comparison = compared_with(Reference(Side.of(judged())), new, "class_bias")
+    assert "4 gone" in (comparison.blocked or "")

@@ -6,15 +6,21 @@ import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.files.foreign_results import Imported
+from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.questions.import_.question import ImportQuestion
 from pytest_judgesense.report.log import read_log
 from pytest_judgesense.report.logged_cells import datasheet_of_cells
+from tests.foreign import write_rows
 from tests.measures.building import cell, estimate
+from tests.questions.import_.test_look import look
 
 # The judge is a step above the mean of people in clarity, and at it in tone.
 TABLE = """id,thread,answer,clarity,anna,ben,tone,carl
@@ -33,13 +39,21 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def imported(text: str, *arguments: str) -> tuple[int, str]:
     Path("t.csv").write_text(text, encoding="utf-8")
+    return command("import", "t.csv", "-o", "log.jsonl", "--judge", "j", *arguments)
+
+
+def command(*arguments: str) -> tuple[int, str]:
     printed = io.StringIO()
     with redirect_stdout(printed), redirect_stderr(printed):
         try:
-            code = main(["import", "t.csv", "-o", "log.jsonl", "--judge", "j", *arguments])
+            code = main([*arguments])
         except SystemExit as ended:
             code = int(ended.code or 0)
     return code, printed.getvalue()
+
+
+def logged() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path("log.jsonl").read_text("utf-8").splitlines()]
 
 
 def cell_of_log() -> Cell:
@@ -146,3 +160,46 @@ def test_tables_without_grades_are_read_as_before() -> None:
     assert {one.name for one in BUILT_IN.variants} <= set(BUILT_IN.importers)
     code, printed = imported("item,verdict,label\n1,YES,NO\n2,NO,NO\n")
     assert (code, "2 judgments of j" in printed) == (0, True), printed
+
+
+def test_grades_are_dotted_and_people_are_joined() -> None:
+    """By hand: clarity of the judge 4 2 5, of anna 4 2 4, of ben 3 2 5: each agrees on 2 of 3."""
+    grades = [4, 2, 5]
+    rows = [{"id": n, "marks": {"clarity": {"score": g}}} for n, g in enumerate(grades, start=1)]
+    write_rows(Path("g.jsonl"), rows)
+    Path("wide.csv").write_text("id,anna,ben\n1,4,3\n2,2,2\n3,4,5\n", encoding="utf-8")
+    long = "person,id,label\nanna,1,4\nben,1,3\nanna,2,2\nben,2,2\nanna,3,4\nben,3,5\n"
+    Path("long.csv").write_text(long, encoding="utf-8")
+    given = ("import", "g.jsonl", "-o", "log.jsonl")
+    given += ("--grades", "clarity=marks.clarity.score")
+    for more in (
+        ("--join", "wide.csv=id", "--people", "clarity=anna+ben"),
+        ("--join", "long.csv=id"),
+    ):
+        code, printed = command(*given, *more)
+        assert code == 0, printed
+        by_person = [line["people"]["clarity"] for line in logged()]
+        assert by_person == [
+            {"anna": "4", "ben": "3"},
+            {"anna": "2", "ben": "2"},
+            {"anna": "4", "ben": "5"},
+        ]
+    code, printed = command(*given, "--join", "wide.csv=id", "--people", "clarity=cleo")
+    assert (code, "no column named 'cleo'" in printed) == (2, True)
+
+
+def test_a_column_of_grades_has_another_reader() -> None:
+    write_rows(Path("t.jsonl"), [{"id": n, "clarity": n, "tone": 4 - n} for n in (1, 2, 3)])
+    of = look("t.jsonl")
+    assert isinstance(of.read, Imported)
+    assert [criterion.name for criterion in of.read.judgments[0][1].criteria] == ["clarity", "tone"]
+
+
+def test_each_criterion_has_its_mean() -> None:
+    grades = (("clarity", "c"), ("tone", "t"))
+    options = ImportOptions(Path("own.csv"), map=(("item", "id"),), grades=grades, judge="j")
+    Path("own.csv").write_text("id,c,t\n1,4,\n2,5,1\n", encoding="utf-8")
+    assert ImportQuestion(options).answer().summary[1:] == (
+        "  own, clarity: mean 4.5 of 2, 4 to 5",
+        "  own, tone: mean 1 of 1, 1 to 1",
+    )

@@ -182,13 +182,6 @@ def test_rows_without_a_name_are_told_by_their_number() -> None:
     assert [item for item, _, _ in judgments(look("t.jsonl"))] == ["1", "2", "3"]
 
 
-def test_a_column_of_grades_has_another_reader() -> None:
-    write_rows(Path("t.jsonl"), [{"id": n, "clarity": n, "tone": 4 - n} for n in (1, 2, 3)])
-    of = look("t.jsonl")
-    assert isinstance(of.read, Imported)
-    assert [criterion.name for criterion in of.read.judgments[0][1].criteria] == ["clarity", "tone"]
-
-
 def test_a_file_that_is_called_after_the_judged_model_names_no_judge() -> None:
     rows = [{"id": n, "model_test": "google/gemma-2b-it", "score": n} for n in (1, 2, 3)]
     write_rows(Path("gemma-2b-it.jsonl"), rows)

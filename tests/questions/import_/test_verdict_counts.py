@@ -45,16 +45,6 @@ def test_numbers_have_a_mean_and_ends() -> None:
     assert plain("0.25", "0.5", "")[1:] == ("  own: mean 0.375 of 2, 0.25 to 0.5",)
 
 
-def test_each_criterion_has_its_mean() -> None:
-    grades = (("clarity", "c"), ("tone", "t"))
-    options = ImportOptions(Path("own.csv"), map=(("item", "id"),), grades=grades, judge="j")
-    told = summary("id,c,t\n1,4,\n2,5,1\n", options)
-    assert told[1:] == (
-        "  own, clarity: mean 4.5 of 2, 4 to 5",
-        "  own, tone: mean 1 of 1, 1 to 1",
-    )
-
-
 def test_long_words_and_control_characters_fit_the_line() -> None:
     (line,) = plain(*(f"\x1b{letter * 80}" for letter in "abcdef"))[1:]
     assert len(line) <= 100

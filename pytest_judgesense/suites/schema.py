@@ -16,6 +16,7 @@ from pydantic import (
     Strict,
     StringConstraints,
     ValidationInfo,
+    field_validator,
     model_validator,
 )
 
@@ -264,6 +265,9 @@ class StimuliForm(Form):
 
     Of a suite of long records: ``lengths`` are those to which each record is padded, in tokens of
     four characters, and ``padding`` is the file of texts of one's own that do it.
+
+    ``messages`` names the fields that hold conversations: each a list of chat messages, with tool
+    calls and what tools returned, which becomes one text; see `files.conversation`.
     """
 
     file: str
@@ -282,6 +286,19 @@ class StimuliForm(Form):
     family: str | None = Field(default=None, min_length=1)
     lengths: Lengths | None = Field(default=None, min_length=1)
     padding: str | None = None
+    messages: list[str] | None = Field(default=None, min_length=1)
+
+    @field_validator("messages")
+    @classmethod
+    def _fields_of_texts(cls, fields: list[str] | None) -> list[str] | None:
+        aside = {*ContentItem.model_fields, *PairItem.model_fields, PEOPLE, STRATUM} - {"task"}
+        for field in fields or ():
+            if field in aside or is_of_people(field):
+                raise ValueError(
+                    f"messages names fields of texts, such as conversation, and not {field}: "
+                    "the candidates of a pair are a and b"
+                )
+        return fields
 
     @model_validator(mode="after")
     def _columns_of_people(self) -> StimuliForm:

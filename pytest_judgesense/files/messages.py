@@ -32,6 +32,9 @@ from pytest_judgesense.files.conversation import (
 from pytest_judgesense.files.foreign_results import json_or_none, messages_of
 from pytest_judgesense.files.rows import document_of
 
+CONVERSATION: Final = "conversation"
+"""What imports call the field of a conversation."""
+
 _FUNCTION: Final = "function"
 _TEXTS: Final = ("text", "input_text", "output_text")
 _REASONING: Final = ("reasoning", "thinking", "redacted_thinking")

@@ -12,19 +12,18 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.errors import SuiteError
-from pytest_judgesense.files.conversation import conversation_text, messages_in
-from pytest_judgesense.files.messages import messages_of_chat, text_of_chat
+from pytest_judgesense.files.messages import text_of_chat
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import first_calls, renderer
 from pytest_judgesense.judges.judge import Judge
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Suite
+from tests.long_conversations import Chat
 
 from .files import CONTENT, PAIRWISE
 
 Load = Callable[..., Suite]
-Chat = list[dict[str, Any]]
 ASKED: Chat = [
     {"role": "user", "content": "Is it here?"},
     {
@@ -167,26 +166,3 @@ def test_messages_that_are_not_declared_are_told_how(load: Load, name: str) -> N
 def test_only_texts_can_be_conversations(load: Load, field: str) -> None:
     with pytest.raises(SuiteError, match="messages names fields of texts"):
         load([{"text": ASKED}], f'messages = ["{field}"]\n')
-
-
-def test_a_long_conversation_is_shown_whole() -> None:
-    """300 messages, a third of them with calls of tools."""
-    chat = long_chat(300)
-    text = conversation_text(messages_of_chat(chat))
-    assert len(messages_in(text) or ()) == 300
-    assert text.count("calls find (call ") == 100
-    assert text.count("tool find returns (call ") == 100
-
-
-def long_chat(count: int) -> Chat:
-    """Messages in turns of three: a question with a call of a tool, its result, an answer."""
-    chat: Chat = []
-    for n in range(count // 3):
-        call = {"name": "find", "arguments": json.dumps({"id": n})}
-        calls = [{"id": f"c{n}", "type": "function", "function": call}]
-        chat += [
-            {"role": "assistant", "content": f"Step {n}.", "tool_calls": calls},
-            {"role": "tool", "tool_call_id": f"c{n}", "content": f"row {n}\nof 100"},
-            {"role": "user", "content": f"And {n + 1}?"},
-        ]
-    return chat

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_judgesense.cassettes.redaction import scrub_body
 from pytest_judgesense.files.conversation import (
     ROLES,
     TOOL,
@@ -283,3 +284,24 @@ def test_what_is_no_conversation_is_said(value: object, found: str, expected: st
         text_of_chat(value)
     assert raised.value.found == found
     assert expected in raised.value.expected
+
+
+def test_secrets_in_it_are_masked_as_in_other_texts() -> None:
+    """In what was said, in arguments of a call, and over several lines of a result."""
+    key = "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56"
+    private = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\n-----END PRIVATE KEY-----"
+    call = ToolCall(1, "login", json.dumps({"header": f"Bearer {key}"}))
+    text = conversation_text(
+        (
+            Message("user", f"My key is {key}."),
+            Message("assistant", calls=(call,)),
+            Message(TOOL, private, "login", answers=1),
+        )
+    )
+    masked, names = scrub_body(json.dumps({"messages": [{"role": "user", "content": text}]}), {})
+    assert isinstance(masked, str)
+    assert len(names) >= 2
+    assert key not in masked
+    assert "MIIEvQ" not in masked
+    # The form stands: no message is lost with a secret.
+    assert len(messages_in(json.loads(masked)["messages"][0]["content"]) or ()) == 3

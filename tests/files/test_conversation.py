@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+from textwrap import indent
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,7 @@ from pytest_judgesense.files.conversation import (
     with_last_answer,
 )
 from pytest_judgesense.files.messages import NoConversation, messages_of_chat, text_of_chat
+from tests.processes import ROOT
 
 ARGUMENTS = {"id": 17, "where": "Lyon, rue « d'Italie »"}
 # One conversation in four forms; ids are those of a run, and are no part of what was said.
@@ -305,3 +307,12 @@ def test_secrets_in_it_are_masked_as_in_other_texts() -> None:
     assert "MIIEvQ" not in masked
     # The form stands: no message is lost with a secret.
     assert len(messages_in(json.loads(masked)["messages"][0]["content"]) or ()) == 3
+
+
+def test_the_page_shows_what_becomes_of_its_conversations() -> None:
+    page = (ROOT / "docs" / "howto" / "conversations.md").read_text(encoding="utf-8")
+    items = [json.loads(line) for line in page.splitlines() if line.startswith('{"id"')]
+    assert len(items) == 2
+    for item in items:
+        text = text_of_chat(item["conversation"])
+        assert indent(text, "    ") in page

@@ -16,6 +16,7 @@ from pydantic import (
     Strict,
     StringConstraints,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -35,6 +36,11 @@ Temperatures = list[Annotated[Number, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
 # A shorter record has no middle; a longer one than any model reads is a slip of the pen.
 Lengths = list[Annotated[Whole, Field(ge=100, le=10_000_000)]]
+# A text of an item; in a file a list of chat messages where `[stimuli] messages` names the field.
+ItemText = Annotated[
+    str,
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]}),
+]
 PEOPLE: Final = "people"
 STRATUM: Final = "stratum"
 
@@ -524,7 +530,7 @@ class ContentItem(BaseModel):
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    __pydantic_extra__: dict[str, str] = Field(init=False)
+    __pydantic_extra__: dict[str, ItemText] = Field(init=False)
 
     id: Slug | None = None
     label: str | None = None
@@ -542,9 +548,9 @@ class PairItem(Form):
     """
 
     id: Slug | None = None
-    task: str
-    fields: dict[str, str] = {}
-    texts: tuple[str, str]
+    task: ItemText
+    fields: dict[str, ItemText] = {}
+    texts: tuple[ItemText, ItemText]
     label: Literal["1", "2", "tie"] | None = None
     difficulty: Difficulty | None = None
     category: str | None = None

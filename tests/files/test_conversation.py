@@ -249,6 +249,29 @@ def test_an_edit_is_made_in_what_the_assistant_says_last() -> None:
     assert with_last_answer("[1] user\n> a", str.upper) == "[1] USER\n> A"
 
 
+_KEYS = st.sampled_from(
+    "role content type text name id tool_calls tool_call_id function arguments input error output "
+    "call_id function_call refusal messages is_error tool_use_id".split()
+)
+_WORDS = st.sampled_from([*ROLES, "text", "tool_use", "tool_result", "function_call", "{}", "f"])
+_LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | _WORDS
+_JSON = st.recursive(
+    _LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.lists(st.dictionaries(_KEYS, _JSON, max_size=5), max_size=4))
+def test_any_json_is_a_conversation_or_no_conversation(value: object) -> None:
+    """Nothing else is raised, and what is read is read back."""
+    try:
+        text = text_of_chat(value)
+    except NoConversation:
+        return
+    assert messages_in(text) is not None
+
+
 @pytest.mark.parametrize(
     ("value", "found", "expected"),
     [

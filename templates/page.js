@@ -1,4 +1,3 @@
-"use strict";
 (() => {
 const $ = id => document.getElementById(id);
 const SIZE = 25, LONG = 20000;
@@ -153,6 +152,12 @@ function browse(data) {
     } else pre.textContent = seen(text);
     side.append(pre);
   };
+  /* A prompt as it is; the conversations in it stand below the rest of it. */
+  const promptBlock = (side, title, text, marked) => {
+    const {plain, found: talks} = conversations.taken(text);
+    block(side, title, plain, marked);
+    side.append(...talks.map(parts => conversations.shown(parts, make)));
+  };
   const replyText = n => n < 0 ? "(no reply)" : replies[n] || "(empty)";
   const promptText = i => promptOf(rows.prompt[i]) ?? "(not in the judgment log)";
 
@@ -168,27 +173,27 @@ function browse(data) {
         sides.append(side);
       });
       const side = make("div", "side");
-      block(side, "Now: prompt", promptText(a));
+      promptBlock(side, "Now: prompt", promptText(a));
       body.append(sides, side);
       return;
     }
     if (b === undefined) {
-      for (const [title, text] of [["Prompt", promptText(a)], ["Reply", replyText(rows.reply[a])]]) {
-        const side = make("div", "side");
-        block(side, title, text);
-        sides.append(side);
-      }
+      const [prompt, reply] = [make("div", "side"), make("div", "side")];
+      promptBlock(prompt, "Prompt", promptText(a));
+      block(reply, "Reply", replyText(rows.reply[a]));
+      sides.append(prompt, reply);
     } else {
       const both = (one, other, known) =>
         known && one.length + other.length <= 2 * LONG ? difference(one, other) : [null, null];
-      const marked = both(promptText(a), promptText(b), rows.prompt[a] >= 0 && rows.prompt[b] >= 0);
+      const plain = [a, b].map(i => conversations.taken(promptText(i)).plain);
+      const marked = both(...plain, rows.prompt[a] >= 0 && rows.prompt[b] >= 0);
       const replies = both(replyText(rows.reply[a]), replyText(rows.reply[b]), true);
       [a, b].forEach((i, n) => {
         const side = make("div", "side");
         const head = make("p", "", place(i) + " ");
         head.append(outcomeOf(i), make("span", "", labelled(i)));
         side.append(head);
-        block(side, "Prompt", promptText(i), marked[n]);
+        promptBlock(side, "Prompt", promptText(i), marked[n]);
         block(side, "Reply", replyText(rows.reply[i]), replies[n]);
         sides.append(side);
       });

@@ -40,6 +40,7 @@ from pytest_judgesense.checks.sent import (
     texts_sent,
 )
 from pytest_judgesense.datasheets.datasheet import digest
+from pytest_judgesense.files.conversation import messages_in
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite
@@ -350,7 +351,13 @@ def text_of(requests: Sequence[RecordedRequest]) -> str:
 def texts_held(item: Item, trial: Trial, sent: str) -> dict[str, str]:
     """Those texts of an item that were sent, by the names of its fields."""
     texts = item_texts(item, trial.order)
-    return {name: text for name, text in texts.items() if holds(sent, text)}
+    return {name: text for name, text in texts.items() if holds(sent, text) or _says(sent, text)}
+
+
+def _says(sent: str, text: str) -> bool:
+    """Whether a function sent all that is said in a conversation, in whatever form."""
+    said = [message.text for message in messages_in(text) or () if len(message.text) > LONG_TEXT]
+    return bool(said) and all(holds(sent, part) for part in said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ prompt does not permit have no form to be repaired.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pytest_judgesense.cassettes.redaction import scrub_url
+from pytest_judgesense.files.conversation import as_chat, messages_in
 from pytest_judgesense.judges.client import CallSequence
 from pytest_judgesense.judges.functions import TEMPLATE, TEMPLATE_ID
 from pytest_judgesense.judges.prompts import (
@@ -252,6 +253,15 @@ def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], li
     )
 
 
+def _as_given(texts: Mapping[str, str], fields: Collection[str]) -> dict[str, Any]:
+    """The texts of an item as a function takes them: conversations are lists of chat messages."""
+    # The candidate of a pair that is shown alone is one of both.
+    names = {*fields, "answer"} if {"a", "b"} & {*fields} else {*fields}
+    conversations = {name: messages_in(texts[name]) for name in names & texts.keys()}
+    given = {name: as_chat(messages) for name, messages in conversations.items() if messages}
+    return {**texts, **given}
+
+
 def _asking(suite: Suite, judge: JudgeSpec) -> _Ask[Call]:
     rendered = _rendering(suite, judge)
     items = {item.id: item for item in suite.items}
@@ -261,12 +271,13 @@ def _asking(suite: Suite, judge: JudgeSpec) -> _Ask[Call]:
         if malformed is not None:
             form = question.reply or suite.reply or suite.space
             return Call(render_repair(malformed, form), trial.replicate, repairs=True)
-        fields: dict[str, str] = {}
+        fields: dict[str, Any] = {}
         template = templates[trial.template]
         if judge.provider == "callable":
             template_id = template.asked_as or template.id
             wording = {TEMPLATE: template.text, TEMPLATE_ID: template_id}
-            fields = wording | items[trial.item].texts(trial.order, question.content)
+            texts = items[trial.item].texts(trial.order, question.content)
+            fields = wording | _as_given(texts, suite.messages)
         condition = trial.condition.get("temperature")
         temperature = condition if isinstance(condition, int | float) else None
         messages = rendered(trial, question)

@@ -32,7 +32,7 @@ class Call:
     temperature: float | None = None
     repairs: bool = False
     form: ReplyForm | None = None
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
     edits: tuple[tuple[str, str], ...] = ()
 
 

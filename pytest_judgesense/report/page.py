@@ -129,7 +129,10 @@ def _own_files() -> dict[str, Any]:
     """Style and script, and the policy that allows these alone."""
     from markupsafe import Markup
 
-    style, script = template_text("page.css"), template_text("page.js")
+    style, script = (
+        template_text(f"conversation.{kind}") + template_text(f"page.{kind}")
+        for kind in ("css", "js")
+    )
     return {
         "policy": "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"style-src '{_digest(style)}'; script-src '{_digest(script)}'",

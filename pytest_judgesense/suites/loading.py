@@ -45,7 +45,7 @@ _Value = TypeVar("_Value", Template, DecisionSpace)
 _HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")  # of a table
 _PART: Final = 1 << 20  # characters
 # What a suite takes of the one that it is from.
-_OF_ITEMS: Final = ("columns", "values")
+_OF_ITEMS: Final = ("columns", "values", "messages")
 _SETTINGS: Final = ("temperature", "max_tokens", "most_tokens", "top_p")
 _KEY: Final = re.compile(r"\s*([\w-]+)\s*=")
 
@@ -159,6 +159,7 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         source=source.name if source else "",
         was=form.was or "",
         material=material.value,
+        messages=tuple(form.stimuli.messages or ()),
     )
     return _completed(suite, chosen, kinds)
 
@@ -454,6 +455,7 @@ def _digest(
     # Rare keys are left out of the digests of suites without them.
     rarely = ("probes", "edits", "edited", "favourable", "family", "lengths", "padding")
     stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source", *rarely)
+    stimuli = _without(stimuli, "messages")
     table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
     table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark", "score")
     rare = ("judge_type", "prompt_style", "system")

@@ -16,6 +16,8 @@ from pydantic import (
     Strict,
     StringConstraints,
     ValidationInfo,
+    WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
@@ -34,6 +36,11 @@ Temperatures = list[Annotated[Number, Field(ge=0, allow_inf_nan=False)]]
 Difficulty = Literal["easy", "medium", "hard"]
 # A shorter record has no middle; a longer one than any model reads is a slip of the pen.
 Lengths = list[Annotated[Whole, Field(ge=100, le=10_000_000)]]
+# A text of an item; in a file a list of chat messages where `[stimuli] messages` names the field.
+ItemText = Annotated[
+    str,
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]}),
+]
 PEOPLE: Final = "people"
 STRATUM: Final = "stratum"
 
@@ -264,6 +271,9 @@ class StimuliForm(Form):
 
     Of a suite of long records: ``lengths`` are those to which each record is padded, in tokens of
     four characters, and ``padding`` is the file of texts of one's own that do it.
+
+    ``messages`` names the fields that hold conversations: each a list of chat messages, with tool
+    calls and what tools returned, which becomes one text; see `files.conversation`.
     """
 
     file: str
@@ -282,6 +292,19 @@ class StimuliForm(Form):
     family: str | None = Field(default=None, min_length=1)
     lengths: Lengths | None = Field(default=None, min_length=1)
     padding: str | None = None
+    messages: list[str] | None = Field(default=None, min_length=1)
+
+    @field_validator("messages")
+    @classmethod
+    def _fields_of_texts(cls, fields: list[str] | None) -> list[str] | None:
+        aside = {*ContentItem.model_fields, *PairItem.model_fields, PEOPLE, STRATUM} - {"task"}
+        for field in fields or ():
+            if field in aside or is_of_people(field):
+                raise ValueError(
+                    f"messages names fields of texts, such as conversation, and not {field}: "
+                    "the candidates of a pair are a and b"
+                )
+        return fields
 
     @model_validator(mode="after")
     def _columns_of_people(self) -> StimuliForm:
@@ -507,7 +530,7 @@ class ContentItem(BaseModel):
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    __pydantic_extra__: dict[str, str] = Field(init=False)
+    __pydantic_extra__: dict[str, ItemText] = Field(init=False)
 
     id: Slug | None = None
     label: str | None = None
@@ -525,9 +548,9 @@ class PairItem(Form):
     """
 
     id: Slug | None = None
-    task: str
-    fields: dict[str, str] = {}
-    texts: tuple[str, str]
+    task: ItemText
+    fields: dict[str, ItemText] = {}
+    texts: tuple[ItemText, ItemText]
     label: Literal["1", "2", "tie"] | None = None
     difficulty: Difficulty | None = None
     category: str | None = None

@@ -19,6 +19,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from pytest_judgesense.errors import LogError, SuiteError, UsageError, did_you_mean, listed
 from pytest_judgesense.files.limits import beyond, limits
+from pytest_judgesense.files.messages import NoConversation, is_chat, text_of_chat
 from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.files.rows import field_of
 from pytest_judgesense.files.tables import (
@@ -38,6 +39,8 @@ from pytest_judgesense.trial import as_whole
 
 _Line = TypeVar("_Line", bound=BaseModel)
 
+# The fields of the candidates of a pair.
+_CANDIDATES: Final = ("a", "b")
 # Errors shown in full; of the others only the number is given.
 _MOST_SHOWN: Final = 3
 # Of one file; each is a key or a value that somebody wrote.
@@ -94,7 +97,8 @@ class Stimuli:
         Raises:
             SuiteError: lines are not of the form, or repeat an id; it names them, at most three.
         """
-        if not self.user_names and (lines := self._parsed_at_once(model)):
+        is_plain = not (self.user_names or self.form.stimuli.messages)
+        if is_plain and (lines := self._parsed_at_once(model)):
             return lines
         parsed: list[tuple[int, _Line]] = []
         line_of: dict[str, int] = {}
@@ -140,6 +144,11 @@ class Stimuli:
     def _read(self, model: type[_Line], row: Any, adapt: Adapt | None) -> _Line | list[Misfit]:
         if self.user_names and isinstance(row, dict):
             row = self._renamed(row)
+        if self.form.stimuli.messages and isinstance(row, dict):
+            row, wrong = _with_conversations(row, self.form.stimuli.messages)
+            if wrong:
+                return wrong
+        if self.user_names and isinstance(row, dict):
             if compound := self._compound(model, row):
                 return compound
             if adapt is not None:
@@ -157,7 +166,7 @@ class Stimuli:
         What nobody takes may be anything: a file may have columns for others.
         """
         return [
-            Misfit(field, _shown(value), _SCALAR)
+            Misfit(field, _shown(value), _UNDECLARED if is_chat(value) else _SCALAR)
             for field, value in row.items()
             if isinstance(value, dict | list) and self._is_text(model, field)
         ]
@@ -168,7 +177,7 @@ class Stimuli:
             return not _holds_several(form.annotation)
         if (dot and of_people in model.model_fields) or field in self.columns:
             return True
-        if field in ("a", "b") and self.form.space.pairwise:
+        if field in _CANDIDATES and self.form.space.pairwise:
             return True
         return self.taken is None or field in self.taken
 
@@ -240,6 +249,8 @@ class Stimuli:
     def _remedy(self, misfit: Misfit) -> str:
         where = "[stimuli] of the suite file"
         is_compound = misfit.field and misfit.found.startswith(_COMPOUND)
+        if misfit.expected == _UNDECLARED:
+            return f'say that it is a conversation: messages = ["{misfit.field}"] in {where}'
         if is_compound and misfit.expected in (_SCALAR, _STRING):
             return TO_TEXTS
         if misfit.field == "label" and self.user_names:
@@ -292,6 +303,8 @@ def _misfit(problem: Any, form: type[BaseModel]) -> Misfit:
         return Misfit(
             field, "a key that is not known", f"{expected}; {meant}" if meant else expected
         )
+    if is_chat(problem["input"]) and not inner:
+        return Misfit(field, _shown(problem["input"]), _UNDECLARED)
     return Misfit(field, _shown(problem["input"]), complaint + (f" (at {inner})" if inner else ""))
 
 
@@ -305,6 +318,8 @@ def _shown(value: Any) -> str:
 # What is expected of a user's cell, and in pydantic's words of a field of a suite's own line.
 _SCALAR: Final = "a text, a number, true or false"
 _STRING: Final = "input should be a valid string"
+# The same, of chat messages in a field of which the suite file does not say so.
+_UNDECLARED: Final = "a text; a list of messages where [stimuli] names the field in messages"
 # How `_shown` begins for a value with parts.
 _COMPOUND: Final = ("an object: ", "a list: ")
 # What becomes of such a value that is to be shown.
@@ -325,6 +340,39 @@ def _holds_several(annotation: Any) -> bool:
         isinstance(part, type) and issubclass(part, tuple | list | dict | BaseModel)
         for part in (*declared, *get_args(annotation))
     )
+
+
+# --- conversations --------------------------------------------------------------------------------
+
+
+def _with_conversations(
+    row: Mapping[str, Any], fields: Iterable[str]
+) -> tuple[dict[str, Any], list[Misfit]]:
+    """``row`` with the conversations in these fields as texts; and what is wrong with them."""
+    texts, wrong = dict(row), list[Misfit]()
+    for name in fields:
+        try:
+            texts = _with_conversation(texts, name)
+        except NoConversation as error:
+            wrong.append(Misfit(name, error.found, error.expected))
+    return texts, wrong
+
+
+def _with_conversation(row: dict[str, Any], name: str) -> dict[str, Any]:
+    """``row`` with the conversation in a field as a text; a `NoConversation` if it is none.
+
+    A line of a suite's own form has the candidates of a pair in a list, and other texts in a table.
+    """
+    candidates, table = row.get("texts"), row.get("fields")
+    if name in row:
+        return {**row, name: text_of_chat(row[name])}
+    if name in _CANDIDATES and isinstance(candidates, list):
+        place = _CANDIDATES.index(name)
+        texts = [text_of_chat(text) if n == place else text for n, text in enumerate(candidates)]
+        return {**row, "texts": texts}
+    if isinstance(table, dict) and name in table:
+        return {**row, "fields": {**table, name: text_of_chat(table[name])}}
+    raise NoConversation(MISSING)
 
 
 # --- names and labels of a user's file ------------------------------------------------------------

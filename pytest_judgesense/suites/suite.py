@@ -290,6 +290,7 @@ class Suite:
         unexpanded: the same before its kind made several templates of its own (`Kind.expand`);
             ``None`` where it made none.
         material: what its items are made with beside the lines, as its kind has it.
+        messages: the fields that hold conversations, which functions are given as chat messages.
     """
 
     name: str
@@ -329,6 +330,7 @@ class Suite:
     was: str = ""
     unexpanded: Suite | None = field(default=None, repr=False, compare=False)
     material: Any = field(default=None, repr=False, compare=False)
+    messages: tuple[str, ...] = ()
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property

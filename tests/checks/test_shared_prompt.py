@@ -23,9 +23,12 @@ from pytest_judgesense.checks.shared_request import (
     item_texts,
     prompts_sent,
     shared_prompts,
+    texts_held,
 )
+from pytest_judgesense.files.messages import text_of_chat
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.trial import Trial
 from tests.checks.test_sent import chat, post
 from tests.report.replaying import suite_named
 
@@ -177,3 +180,16 @@ def test_a_datasheet_has_the_prompts_of_each_wording() -> None:
 )
 def test_without_a_request_no_prompt_is_known(request_: RecordedRequest, status: int) -> None:
     assert of_suite(request_, status) == {}
+
+
+def test_a_conversation_is_held_in_whatever_form_it_was_sent() -> None:
+    """All that is said in it was sent; a part of it is not the whole."""
+    said = ["Where is the parcel of Monday?", "It is in Lyon since yesterday."]
+    messages = [
+        {"role": role, "content": text}
+        for role, text in zip(("user", "assistant"), said, strict=True)
+    ]
+    fields = {"conversation": text_of_chat(messages), "task": "Was it found?"}
+    item, trial = Item("i", "i", fields), Trial("s/i/t1/ab/r1", "s", "i", "i", "t1")
+    assert texts_held(item, trial, json.dumps(messages)) == {"conversation": fields["conversation"]}
+    assert texts_held(item, trial, f"Was it found? {said[0]}") == {"task": "Was it found?"}

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_judgesense.checks.regression import Side
+from pytest_judgesense.files.messages import text_of_chat
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.assembly import sheet_of
 from pytest_judgesense.report.packing import PageEvidence
@@ -20,6 +21,7 @@ from pytest_judgesense.report.summary import Missed
 from pytest_judgesense.report.view import outcome_words, view_of
 from pytest_judgesense.trial import Design, Judgment, Trial, Unparsed, Verdict
 from tests.instruments.temperature.tables_by_hand import temperature_sheet
+from tests.long_conversations import FORGED, openai_chat, words
 
 from .browser import MISSING, Opened, browser, chromium
 from .replaying import checked, replayed
@@ -444,3 +446,33 @@ def test_the_age_of_recordings_is_told_by_the_browser(opened: Opened) -> None:
     assert opened.page.locator(".age").count() > 0
     for text in opened.page.locator(".age").all_inner_texts():
         assert re.fullmatch(r" \((today|1 day ago|\d+ days ago)\)", text)
+
+
+def test_a_conversation_in_a_prompt_stands_below_the_rest_of_it(
+    started: Any, tmp_path: Path
+) -> None:
+    """With its roles, calls and results; in a reply the same words are a text."""
+    text = text_of_chat(openai_chat(6))
+    prompts = {f"t{n}": f"Wording {n}.\n<talk>\n{text}\n</talk>" for n in (1, 2)}
+    trials = {name: Trial(f"s/i/{name}/ab/r1", "s", "i", "c", name) for name in prompts}
+    judgments = tuple(
+        Judgment(trial, "j", Verdict(word), reply=text)
+        for trial, word in zip(trials.values(), ("YES", "NO"), strict=True)
+    )
+    cell = Cell("j", "s", Design("paraphrase", ("YES", "NO"), pairs=(("t1", "t2"),)), judgments)
+    by_trial = {trials[name].id: prompt for name, prompt in prompts.items()}
+    path = write(tmp_path / "x.html", shown_sheet(), PageEvidence((cell,), {("j", "s"): by_trial}))
+    with Opened(started, path, width=390) as found:
+        found.choose("view", "flips by wording")
+        record = found.unfold(0)
+        prompt, reply, *_ = record.locator("pre").all_inner_texts()
+        assert prompt == "Wording 1.\n<talk>\n[a conversation of 6 messages, below]\n</talk>"
+        assert reply == text
+        assert record.locator("pre").first.locator("mark").all_inner_texts() == ["1."]
+        assert record.locator(".conversation").count() == 2
+        turns = record.locator(".conversation").first.locator(".turn")
+        assert turns.count() == 6
+        assert words(turns.nth(2)) == "tool find returns (call 1) 3 row 0 Lyon"
+        assert words(turns.last) == f"assistant 6 {FORGED}".replace("\n", " ")
+        assert found.page.evaluate("document.documentElement.scrollWidth") == 390
+        assert found.complaints == []

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from pytest_judgesense.files.messages import last_content, text_or_chat
 from pytest_judgesense.files.proposals import FileShape, Proposal, Setting, ShownSetting
 from pytest_judgesense.files.rows import Row, field_of
-from pytest_judgesense.files.shapes.conversations import conversation_text, last_content
 from pytest_judgesense.files.shapes.item_names import name_by_texts
 from pytest_judgesense.files.shapes.repeated import numbered, with_rows
 from pytest_judgesense.files.shapes.settings import column, columns, of_all, words_of
@@ -95,7 +95,7 @@ def _rows(table: RowTable) -> RowTable:
 
 def _with_texts(row: Row, ids: tuple[str, ...]) -> Row:
     texts = {
-        _CONVERSATION: conversation_text(row.value.get("prompt")),
+        _CONVERSATION: text_or_chat(row.value.get("prompt")),
         _TEXT: last_content(row.value.get("completion")),
     }
     read = {name: text for name, text in texts.items() if text is not None}

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pytest_judgesense.files.foreign_results import json_or_none
+from pytest_judgesense.files.messages import text_or_chat
 from pytest_judgesense.files.proposals import FileShape, Proposal
 from pytest_judgesense.files.reshaping import PEOPLE
 from pytest_judgesense.files.rows import Row
-from pytest_judgesense.files.shapes.conversations import conversation_text
 from pytest_judgesense.files.shapes.healthbench import SIMPLE_EVALS
 from pytest_judgesense.files.shapes.item_names import name_by_texts
 from pytest_judgesense.files.shapes.repeated import with_rows
@@ -62,7 +62,7 @@ def _with_people(row: Row) -> Row:
     if not isinstance(names, list) or len(names) != len(labels):
         names = [f"physician {place}" for place in range(1, len(labels) + 1)]
     people = {f"{PEOPLE}{name}": label for name, label in zip(names, labels, strict=True)}
-    task = conversation_text(row.value.get("prompt"))
+    task = text_or_chat(row.value.get("prompt"))
     # The prompt is no judge's; the labels stand in columns of their own.
     rest = {n: cell for n, cell in row.value.items() if n not in ("prompt", _LABELS, _PHYSICIANS)}
     return replace(

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from pytest_judgesense.files.messages import last_content
 from pytest_judgesense.files.proposals import ShownSetting
 from pytest_judgesense.files.rows import Row
-from pytest_judgesense.files.shapes.conversations import last_content
 from pytest_judgesense.files.shapes.repeated import with_rows
 from pytest_judgesense.files.shapes.settings import columns, joined
 from pytest_judgesense.files.tables import RowTable

@@ -12,6 +12,7 @@ from pytest_judgesense.errors import UsageError, unknown_name
 from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.foreign_results import NO_VERDICT, json_or_none, messages_of
 from pytest_judgesense.files.judgment_fields import FIELDS, PLACES, of_one_order
+from pytest_judgesense.files.messages import text_or_chat
 from pytest_judgesense.files.row_options import RenamedWords
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.replies import parse_reply
@@ -255,10 +256,12 @@ class JudgmentReader:
                 source["prompt"] = [{"role": "user", "content": prompt}]
         fields = dict(source.get("fields", {}))
         for name in filter(_FIELD.fullmatch, self.columns):
-            text = cell(name)
-            if isinstance(text, list | dict):
-                raise row.wrong(self.columns[name], "a text that the judge was shown")
-            fields[name.partition(".")[2]] = "" if text is None else str(text)
+            shown = cell(name)
+            text = text_or_chat(shown)
+            if text is None and isinstance(shown, list | dict):
+                expected = "a text that the judge was shown, or a list of chat messages"
+                raise row.wrong(self.columns[name], expected)
+            fields[name.partition(".")[2]] = "" if shown is None else str(text or shown)
         if fields:
             source["fields"] = fields
         if (score := cell("score")) is not None:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pytest_judgesense.errors import SuiteError, listed, unknown_name
+from pytest_judgesense.files.conversation import last_answer, with_last_answer
 from pytest_judgesense.instruments.probe.edited_side import (
     ASKED,
     CONTROL,
@@ -105,7 +106,9 @@ class Probing(NamedTuple):
         """The texts of an item under an edit of a ``side``, which is empty for a single output."""
 
         def apply(text: str) -> str:
-            return self.book.applied(text, probe, version, item.id, family)
+            return with_last_answer(
+                text, lambda answer: self.book.applied(answer, probe, version, item.id, family)
+            )
 
         if self.field:
             return replace(item, fields={**item.fields, self.field: apply(item.fields[self.field])})
@@ -120,8 +123,8 @@ class Probing(NamedTuple):
         texts = [item.fields[self.field]] if self.field else item.contents
         versions = VERSIONS[: 1 + probe.has_placebo]
         return all(
-            self.book.applied(text, probe, version, item.id) != text
-            for text in texts
+            self.book.applied(answer, probe, version, item.id) != answer
+            for answer in map(last_answer, texts)
             for version in versions
         )
 

@@ -23,7 +23,7 @@ from pytest_judgesense.instruments.rubric.replies import grade_of, reply_form
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.rules import hidden
-from pytest_judgesense.suites.schema import Slug, SuiteForm
+from pytest_judgesense.suites.schema import ItemText, Slug, SuiteForm
 from pytest_judgesense.suites.shortcuts import FEWEST_ITEMS, length
 from pytest_judgesense.suites.space import position
 from pytest_judgesense.suites.stimuli import Misfit, Stimuli, stated_id, text_of
@@ -43,10 +43,10 @@ class RubricLine(BaseModel):
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    __pydantic_extra__: dict[str, str] = Field(init=False)
+    __pydantic_extra__: dict[str, ItemText] = Field(init=False)
 
     id: Slug | None = None
-    output: str
+    output: ItemText
     task: str = ""
     reference: str | None = None
     system: str | None = None

@@ -6,6 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from pytest_judgesense.files.messages import (
+    CONVERSATION,
+    holds_tools,
+    is_chat,
+    messages_of_chat,
+)
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
 from pytest_judgesense.questions.import_.finder import (
@@ -28,6 +34,7 @@ def find_texts(finder: Finder) -> None:
         if facts.kind == "numbers":
             _take_number(finder, facts)
     _find_failures(finder)
+    _find_conversations(finder)
     if "prompt" not in finder.fields:
         _find_prompt(finder)
     if "reply" not in finder.fields:
@@ -61,6 +68,21 @@ def _find_failures(finder: Finder) -> None:
         is_last = facts.words[-1] in words_of.FAILED
         if is_last and states_why and facts.missing and "failed" not in finder.fields:
             finder.take("failed", facts.name, f"in {len(facts.stated)} rows")
+
+
+def _find_conversations(finder: Finder) -> None:
+    """Take lists of messages in which tools were called, or that are called a conversation."""
+    for facts in [*finder.free.values()]:
+        cells = [cell for cell in facts.cells if cell is not None]
+        if facts.kind != "lists" or not all(map(is_chat, cells)):
+            continue
+        is_of_messages = "messages" in facts.own_words
+        name = CONVERSATION if is_of_messages else _field_name(facts.name)
+        is_called_so = bool(words_in(facts, words_of.JUDGED_TEXTS)) and not is_of_messages
+        are_of_agents = is_called_so and not words_in(facts, words_of.PROMPTS)
+        are_of_agents = are_of_agents or any(holds_tools(messages_of_chat(cell)) for cell in cells)
+        if are_of_agents and name and f"field.{name}" not in finder.fields:
+            finder.take(f"field.{name}", facts.name, "a conversation")
 
 
 def _find_prompt(finder: Finder) -> None:

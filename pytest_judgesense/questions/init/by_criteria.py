@@ -24,6 +24,7 @@ from pytest_judgesense.questions.init.from_function import (
     columns_beside,
     columns_taken,
     command_of,
+    conversations_among,
     id_column,
     refuse_compound,
     refuse_gaps,
@@ -61,6 +62,7 @@ class GradedConnection:
         labels: the scale, the lowest grade first.
         values: what words of people mean on it.
         sizes: items of each cluster.
+        messages: the fields that hold conversations.
     """
 
     kind: str
@@ -73,6 +75,7 @@ class GradedConnection:
     labels: Sequence[str]
     values: Mapping[str, str]
     sizes: Sequence[int]
+    messages: Sequence[str] = ()
 
     def recognised(self) -> Iterator[str]:
         """What was connected, in lines, before any cost."""
@@ -106,11 +109,12 @@ class GradedConnection:
         columns |= {f"{PEOPLE}.{name}": list(of) for name, of in self.people.items() if of}
         # JSON Lines are read as a user's own if the suite file names columns.
         columns = columns or {self.first_suite.output: self.first_suite.output}
-        values = {"values": dict(self.values)} if self.values else {}
+        more: dict[str, Any] = {"values": dict(self.values)} if self.values else {}
+        more |= {"messages": list(self.messages)} if self.messages else {}
         return suite_table(
             name,
             {"labels": list(self.labels), "criteria": list(self.people)},
-            {"file": file, "columns": columns, **values},
+            {"file": file, "columns": columns, **more},
             {"t1": f"{shown_texts(self.fields, question)}\n"},
             (),
             self.sizes,
@@ -161,7 +165,7 @@ def connected(
     output = _output(by_parameter, first_suite.output, options)
     people = _people(items, {*by_parameter.values(), *mapped.values()}, options)
     of_people = [column for persons in people.values() for column in persons]
-    refuse_compound(items, [*by_parameter.values(), *mapped.values(), *of_people])
+    refuse_compound(items, [*mapped.values(), *of_people], by_parameter.values())
     words = {word for of in people.values() for column in of for word in items.values(column)}
     _refuse_values(words, options)
     labels = options.labels or _scale(words, options)
@@ -185,6 +189,7 @@ def connected(
         labels,
         dict(options.value),
         tuple(Counter(clusters).values()),
+        conversations_among(items, (name for name in by_field if name not in _BESIDE), by_field),
     )
 
 

@@ -21,6 +21,7 @@ from pytest_judgesense.questions.init.from_function import (
     by_columns,
     cluster_sizes,
     command_of,
+    conversations_among,
     id_column,
     read_items,
 )
@@ -66,6 +67,7 @@ class ScoreConnection:
     pass_mark: float | None
     numbers: Sequence[float]
     sizes: Sequence[int]
+    messages: Sequence[str] = ()
 
     @property
     def kind(self) -> str:
@@ -107,7 +109,7 @@ class ScoreConnection:
         return suite_table(
             name,
             space,
-            stimuli_table(file, self.fields, self.columns, self.values),
+            stimuli_table(file, self.fields, self.columns, self.values, self.messages),
             {"t1": f"{shown_texts(self.fields, question)}\n"},
             [UNPARSED_RATE],
             self.sizes,
@@ -215,6 +217,7 @@ def _connection(
         _mark(options, ends),
         (),
         (),
+        conversations_among(items, columns.by_parameter, by_field),
     )
     table = connection.table("items", items.named)
     read = read_items(table, connection.fields, items, options)

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, get_arg
 from pytest_judgesense.checks.suite_faults import lint_suite
 from pytest_judgesense.errors import LogError, SuiteError, UsageError, listed, unknown_name
 from pytest_judgesense.files.assignments import option_words
+from pytest_judgesense.files.messages import is_chat
 from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.files.own_order import ORDERS, CandidateColumns, in_own_order
 from pytest_judgesense.files.row_options import read_as_told
@@ -171,6 +172,7 @@ class Connection:
         counts: how many items have each label.
         sizes: items of each cluster.
         of_labels: what the suite holds about single labels.
+        messages: the fields that hold conversations.
     """
 
     kind: AnswerKind
@@ -184,6 +186,7 @@ class Connection:
     counts: Mapping[str, int] = field(default_factory=dict)
     sizes: Sequence[int] = ()
     of_labels: LabelChecks = LabelChecks()
+    messages: Sequence[str] = ()
 
     def recognised(self) -> Iterator[str]:
         """What was connected, in lines, before any cost."""
@@ -283,7 +286,7 @@ class Columns(NamedTuple):
         label = beside.get("label") or column_of("label", free)
         if label:
             beside["label"] = label
-        refuse_compound(items, [*column_by_parameter.values(), *beside.values()])
+        refuse_compound(items, beside.values(), column_by_parameter.values())
         labels, values = options.labels, dict(options.value)
         _refuse_labels(labels)
         _refuse_values(items, label, values, options)
@@ -326,7 +329,11 @@ def by_columns(columns: Columns, items: Items, options: FunctionOptions) -> Conn
     of_fields = {**connection.columns, **beside}
     renamed = {name: column for name, column in of_fields.items() if name != column}
     connection = replace(
-        connection, columns=renamed, values={**connection.values, **values}, label=label
+        connection,
+        columns=renamed,
+        values={**connection.values, **values},
+        label=label,
+        messages=conversations_among(items, connection.fields, renamed),
     )
     table = suite_table_of(connection, "items", items.named)
     return _counted(connection, read_items(table, connection.fields, items, options))
@@ -487,15 +494,32 @@ def refuse_gaps(items: Items, column_by_parameter: Mapping[str, str]) -> None:
                 )
 
 
-def refuse_compound(items: Items, columns: Collection[str]) -> None:
-    """Refuse an object or a list in one of ``columns``: an item has texts."""
+def conversations_among(
+    items: Items, fields: Iterable[str], columns: Mapping[str, str]
+) -> list[str]:
+    """Those fields of which every row holds a list of chat messages; ``columns`` by field."""
+    return [
+        name
+        for name in fields
+        if all(is_chat(cell_of(row, columns.get(name, name))) for row in items.rows)
+    ]
+
+
+def refuse_compound(items: Items, columns: Collection[str], shown: Collection[str] = ()) -> None:
+    """Refuse an object or a list in one of ``columns``, or of those ``shown``: an item has texts.
+
+    What is shown may be a conversation in every row.
+    """
+    conversations = conversations_among(items, shown, {})
+    texts = [column for column in shown if column not in conversations]
     for row in items.rows:
-        for column in columns:
+        for column in (*columns, *texts):
             if isinstance(value := cell_of(row, column), dict | list):
                 raise UsageError(
                     f"{row.where} has {kind_of_value(value)} in {column}",
                     found=json.dumps(value, ensure_ascii=False)[:_LONGEST_SHOWN],
-                    expected="a text, a number, true or false in every column that is used",
+                    expected="a text, a number, true or false in every column that is used; or a "
+                    "list of chat messages in every row of it",
                     remedy=TO_TEXTS,
                 )
 
@@ -648,7 +672,9 @@ def recognised(connection: Connection) -> Iterator[str]:
     """What was connected, in lines, before any cost."""
     parameters = {field: name for name, field in connection.arguments.items()}
     for name in connection.fields:
-        yield f"{parameters.get(name, name)} is column {connection.columns.get(name, name)}"
+        of_messages = ", a conversation" * (name in connection.messages)
+        taken = connection.columns.get(name, name)
+        yield f"{parameters.get(name, name)} is column {taken}{of_messages}"
     if column := connection.columns.get("id"):
         yield f"items are called by column {column}"
     if connection.label is None:
@@ -676,7 +702,9 @@ def suite_table_of(connection: Connection, name: str, file: str) -> dict[str, An
         space |= {"ordinal": True}
     if connection.names:
         space["names"] = {label: list(names) for label, names in connection.names.items()}
-    stimuli = stimuli_table(file, connection.fields, connection.columns, connection.values)
+    stimuli = stimuli_table(
+        file, connection.fields, connection.columns, connection.values, connection.messages
+    )
     gated = [ORDER_POSITIONAL if connection.kind == "pairwise" else REPEAT_FLIP_RATE]
     gated += [AGREEMENT, UNPARSED_RATE] if connection.counts else [UNPARSED_RATE]
     # The wording by which reports show an item; it names the labels that may be answered.

@@ -29,6 +29,7 @@ from pytest_judgesense.files.candidate_texts import (
     naming_asked_for,
     naming_of_texts,
 )
+from pytest_judgesense.files.conversation import is_conversation
 from pytest_judgesense.files.foreign_results import Imported, messages_of, slug
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.opening import open_bytes
@@ -589,7 +590,7 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
     table = suite_table(
         suite.name,
         answers,
-        {"file": "items.jsonl"},
+        _stimuli(suite),
         wordings,
         gated,
         sizes,
@@ -597,6 +598,17 @@ def suite_files(suite: FrozenSuite) -> dict[str, str]:
     )
     counted = _COUNTED | {check.measure.check: check.counts for check in of_labels.checks}
     return _files_of(suite, table, counted, of_labels)
+
+
+def _stimuli(suite: FrozenSuite) -> dict[str, Any]:
+    """``[stimuli]``, with the fields that hold a conversation in every output."""
+    shared = frozenset.intersection(*(frozenset(output.fields) for output in suite.outputs))
+    messages = [
+        name
+        for name in sorted(shared)
+        if all(is_conversation(output.fields[name]) for output in suite.outputs)
+    ]
+    return {"file": "items.jsonl", **({"messages": messages} if messages else {})}
 
 
 def _stratum(verdict: str, score: ScoreRange | None) -> str:
@@ -618,7 +630,7 @@ def _score_files(suite: FrozenSuite, ends: ScoreRange) -> dict[str, str]:
     table = suite_table(
         suite.name,
         space_table(ends, None if mark is None else ends.low + mark * ends.width),
-        {"file": "items.jsonl"},
+        _stimuli(suite),
         _wordings(suite),
         [UNPARSED_RATE],
         tuple(Counter(output.cluster for output in suite.outputs).values()),

@@ -294,6 +294,7 @@ def stimuli_table(
     fields: Sequence[str],
     columns: Mapping[str, str],
     values: Mapping[str, str],
+    messages: Sequence[str] = (),
 ) -> dict[str, Any]:
     """``[stimuli]`` of a user's own file.
 
@@ -302,6 +303,7 @@ def stimuli_table(
         fields: those that the function takes.
         columns: the column of each field, where it is called otherwise.
         values: what words in the column of the labels mean.
+        messages: the fields that hold conversations.
     """
     stimuli: dict[str, Any] = {"file": file}
     # JSON Lines are read as a user's own if the suite file names columns.
@@ -310,6 +312,8 @@ def stimuli_table(
         stimuli["columns"] = dict(stated)
     if values:
         stimuli["values"] = dict(values)
+    if messages:
+        stimuli["messages"] = list(messages)
     return stimuli
 
 

@@ -45,7 +45,7 @@ class LabelServer(ThreadingHTTPServer):
         self.sitting = sitting
         self.token = secrets.token_urlsafe(32)
         self.origin = f"http://127.0.0.1:{self.server_address[1]}"
-        self.page = template_text("label.html")
+        self.page = _page()
         self.policy = _policy_of(self.page)
         self.ended = Event()
         self.last_request = time.monotonic()
@@ -70,6 +70,14 @@ class LabelServer(ThreadingHTTPServer):
         """Nothing of a browser that has gone away; anything else is printed."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
+
+
+def _page() -> str:
+    """The page, with what all pages show conversations by."""
+    page = template_text("label.html")
+    for name in ("conversation.css", "conversation.js"):
+        page = page.replace(f"/* {name} */\n", template_text(name))
+    return page
 
 
 def _policy_of(page: str) -> str:

@@ -311,7 +311,7 @@ def test_every_item_of_a_rubric_is_a_verdict(tmp_path: Path) -> None:
     assert judgments[0].detail is not None
     assert judgments[0].detail["source"]["fields"] == {
         "criterion": "criterion 0",
-        "task": "user: I have a headache.",
+        "task": "[1] user\n> I have a headache.",
         "output": "Drink water.",
     }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.files.conversation import Message, messages_in
 from pytest_judgesense.instruments.probe.edited_side import sides_of
 from pytest_judgesense.instruments.probe.edits import own_book
 from pytest_judgesense.instruments.probe.stimuli import family_of
@@ -243,6 +244,22 @@ def test_single_outputs_are_edited_in_their_field_and_settle_nothing(tmp_path: P
     assert texts["o0.injection-edited"] == f"Text 0.\n\n{variant.edited.append}"
     assert texts["o0.injection-control"] == f"Text 0.\n\n{variant.control.append}"
     assert len(plan_trials(suite)) == 6 * 7
+
+
+def test_of_a_conversation_the_last_answer_is_edited(tmp_path: Path) -> None:
+    """An edit is made within what the assistant says, and cannot make a message of its own."""
+    chat = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "In Lyon."}]
+    line = json.dumps({"id": "o0", "output": chat})
+    (tmp_path / "chats.jsonl").write_text(line, encoding="utf-8")
+    declared = GRADED.replace('"outputs.jsonl"', '"chats.jsonl"\nmessages = ["output"]')
+    suite = loaded(tmp_path, declared)
+    texts = {item.id: messages_in(item.fields["output"]) or () for item in suite.items}
+    variant = EDITS.by_name["injection"].variant_of("o0")
+    assert texts["o0.unedited"] == (Message("user", "Where?"), Message("assistant", "In Lyon."))
+    assert texts["o0.injection-edited"] == (
+        Message("user", "Where?"),
+        Message("assistant", f"In Lyon.\n\n{variant.edited.append}"),
+    )
 
 
 def test_edits_of_ones_own_take_the_place_of_ours_and_change_the_digest(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from pytest_judgesense.suites.people import (
     read_people,
 )
 from pytest_judgesense.suites.suite import Suite
+from tests.long_conversations import FORGED, openai_chat, words
 from tests.questions.label.labelling import (
     ACCURACY,
     TONE,
@@ -321,3 +322,32 @@ def test_what_can_be_focused_shows_it_and_the_heading_is_read_first(
             "0Neither",
             "sSkip",
         ]
+
+
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
+def test_a_long_conversation_is_read_and_labelled(started: Any, tmp_path: Path, width: int) -> None:
+    """300 messages with tools: roles, calls and results; the middle is folded, nothing is wider."""
+    rows = [{"id": f"i{n}", "text": openai_chat(seed=n)} for n in range(2)]
+    rows[1]["text"][0]["content"] = HOSTILE
+    toml = CONTENT.replace('file = "items.jsonl"', 'file = "items.jsonl"\nmessages = ["text"]')
+    suite = load_suite(write_suite(tmp_path, toml, rows))
+    height = 844 if width == 390 else 800
+    with served(suite) as (url, path), opened(started, url, width=width, height=height) as page:
+        for place in (1, 2):
+            turns = page.locator(".turn")
+            # The first 4 and the last 8 of a long one.
+            assert turns.count() == 12
+            assert words(turns.nth(1)).startswith("assistant 2 calls find (call 1) {")
+            assert words(turns.nth(2)) == "tool find returns (call 1) 3 row 0 Lyon"
+            # What pretends to be another message stands in the last one.
+            assert words(turns.last) == f"assistant 300 {FORGED}".replace("\n", " ")
+            assert "288 messages between" in page.inner_text(".between > summary")
+            page.locator(".between > summary").click()
+            assert page.locator(".turn").count() == 300
+            # It scrolls in a box of its own, and makes the page no wider than the screen.
+            box = page.locator(".conversation").bounding_box()
+            assert box["width"] <= width
+            assert box["height"] < height
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            press(page, "1", f"Item {place + 1} of 2" if place < 2 else "All 2 items are answered")
+    assert len(counted(path)) == 2

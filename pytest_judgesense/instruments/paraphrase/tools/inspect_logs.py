@@ -6,6 +6,8 @@ keeps its prompt and the reply in ``metadata.grading`` of the score; of other sc
 the model are looked for among the sample's events, beside the event of the score. A scorer that
 called no model is no judge. A score that a person has edited holds the first value in ``history``.
 Long texts stand in ``attachments``, and in their place ``attachment://`` with their digest.
+The ``messages`` of a sample in which a tool was called, or a user spoke more than once, are its
+``conversation``.
 """
 
 from __future__ import annotations
@@ -19,9 +21,16 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
+from pytest_judgesense.files.conversation import conversation_text
 from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import Imported, Total, messages_of, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.messages import (
+    CONVERSATION,
+    NoConversation,
+    holds_tools,
+    messages_of_chat,
+)
 from pytest_judgesense.files.tables import malformed, read_document
 from pytest_judgesense.instruments.paraphrase.tools.archive import members
 from pytest_judgesense.instruments.paraphrase.tools.graded import (
@@ -98,6 +107,7 @@ class _Log:
     Attributes:
         scores: of each scorer, by sample, the values as its metrics take them, edits included.
         unasked: samples without scores; ``broken``: those of them that ended with an error.
+        unreadable: what is wrong with messages that are no conversation.
     """
 
     options: ImportOptions
@@ -109,10 +119,12 @@ class _Log:
     lists: set[str] = field(default_factory=set)
     unasked: int = 0
     broken: int = 0
+    unreadable: list[str] = field(default_factory=list)
 
     def read(self, where: str, sample: Mapping[str, Any]) -> None:
         """Enter the scores of a sample."""
         read = _Sample(sample)
+        fields = self._fields_of(where, read)
         name, epoch = sample.get("id"), sample.get("epoch", 1)
         if not isinstance(name, str | int) or not isinstance(epoch, int):
             raise malformed(f"{where}: id, epoch", [name, epoch], "a text or a number, a number")
@@ -145,11 +157,20 @@ class _Log:
                     grade=_grade(value, place),
                     score=_number(value, place),
                     human=_grade(now, place) if first is not score else None,
-                    fields=read.fields(),
+                    fields=fields,
                     columns=table_of(sample.get("metadata")),
                     **(call or {"judge": scorer}),
                 )
                 self.graded.append((scorer, grading))
+
+    def _fields_of(self, where: str, sample: _Sample) -> dict[str, str]:
+        """The texts of a sample, and its conversation where that is more than these."""
+        try:
+            conversation = sample.conversation()
+        except NoConversation as error:
+            self.unreadable.append(f"{where}: {error.found}")
+            conversation = ""
+        return {**sample.fields(), **({CONVERSATION: conversation} if conversation else {})}
 
     def imported(self, header: Mapping[str, Any]) -> Imported:
         """The judgments of the samples that were read."""
@@ -218,6 +239,9 @@ class _Log:
             yield f"{name}: values that are lists are left out"
         if not_wanted := [name for name in self.scores if name not in wanted]:
             yield f"scorers that were not asked for: {', '.join(not_wanted)}"
+        if self.unreadable:
+            count = len(self.unreadable)
+            yield f"conversations left out: {count}; {self.unreadable[0]}"
         if self.unasked:
             error = f", {self.broken} of them because of an error" * bool(self.broken)
             yield f"samples without a score: {self.unasked}{error}; no judge was asked about them"
@@ -276,6 +300,29 @@ class _Sample:
             for name, texts in fields.items()
         }
         return {name: text for name, text in parts.items() if text}
+
+    def conversation(self) -> str:
+        """The messages as one text; empty where they are a question and an answer alone.
+
+        Raises:
+            NoConversation: a message is wrong.
+        """
+        stated = list_of(self._sample.get("messages"))
+        if not stated:
+            return ""
+        messages = messages_of_chat(self._resolved(stated))
+        questions = sum(message.role == "user" for message in messages)
+        return conversation_text(messages) if holds_tools(messages) or questions > 1 else ""
+
+    def _resolved(self, value: Any) -> Any:
+        """A value with the attachments put in, in whatever depth of it."""
+        if isinstance(value, str):
+            return self._whole(value)
+        if isinstance(value, list):
+            return [self._resolved(part) for part in value]
+        if isinstance(value, dict):
+            return {name: self._resolved(part) for name, part in value.items()}
+        return value
 
     def call_of(self, scorer: str, score: Mapping[str, Any]) -> dict[str, Any] | None:
         """The model call of a scorer, as fields of a `Graded`; ``None`` if the log shows none."""

@@ -1,0 +1,329 @@
+"""Chat messages as tools and APIs write them, read as the messages of a `conversation`.
+
+Read are the messages of OpenAI's chat completions (``tool_calls``, ``role`` ``tool``, parts of a
+content as a list, the older ``function_call``) and of its Responses API (``function_call``,
+``function_call_output``), those of Inspect (``tool_calls`` with ``function`` and ``arguments``, the
+``error`` of a tool), and Anthropic's (``tool_use``, ``tool_result``). Reasoning is left out: it is
+no part of what was said. Parts that are no text, such as images, are named with their digests.
+
+Sources: openai-python 3.57.0, ``types/chat/chat_completion_message_param.py`` and
+``types/responses/response_input_item_param.py``; inspect_ai 0.3, ``model/_chat_message.py``;
+anthropic-sdk-python, ``types/message_param.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pytest_judgesense.errors import listed
+from pytest_judgesense.files.conversation import (
+    ASSISTANT,
+    ROLES,
+    TOOL,
+    Attachment,
+    Message,
+    ToolCall,
+    conversation_text,
+    messages_in,
+)
+from pytest_judgesense.files.foreign_results import json_or_none, messages_of
+from pytest_judgesense.files.rows import document_of
+
+CONVERSATION: Final = "conversation"
+"""What imports call the field of a conversation."""
+
+_FUNCTION: Final = "function"
+_TEXTS: Final = ("text", "input_text", "output_text")
+_REASONING: Final = ("reasoning", "thinking", "redacted_thinking")
+_CALLS: Final = ("function_call", "custom_tool_call")
+_OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
+_ENVELOPE: Final = "messages"
+_DIGITS: Final = 12
+_LONGEST_SHOWN: Final = 60
+_EXPECTED: Final = (
+    'a list of messages: [{"role": "user", "content": "..."}, {"role": "assistant", ...}]'
+)
+
+
+class NoConversation(ValueError):
+    """A value is no list of chat messages.
+
+    Attributes:
+        found: what is wrong, with the number of the message, from 1.
+        expected: what would be right.
+    """
+
+    def __init__(self, found: str, expected: str = _EXPECTED) -> None:
+        super().__init__(f"{found}; expected {expected}")
+        self.found = found
+        self.expected = expected
+
+
+def text_of_chat(value: Any) -> str:
+    """The conversation that chat messages are, as a text: see `conversation_text`.
+
+    Args:
+        value: the list of messages, an object that has it under ``messages``, the JSON of either,
+            or a text that is a conversation already.
+
+    Raises:
+        NoConversation: it is none of these, or a message is wrong.
+    """
+    if isinstance(value, str):
+        if messages_in(value) is not None:
+            return value
+        try:
+            value = document_of(value)
+        except ValueError as error:
+            raise NoConversation(f"a text that is no JSON: {_shown(value)}") from error
+    if isinstance(value, dict) and _ENVELOPE in value:
+        value = value[_ENVELOPE]
+    return conversation_text(messages_of_chat(value))
+
+
+def messages_of_chat(value: Any) -> tuple[Message, ...]:
+    """The messages of a list of them; a `NoConversation` if it is none, or one is wrong."""
+    if not isinstance(value, list):
+        raise NoConversation(_kind(value))
+    reader = _ChatReader()
+    for number, entry in enumerate(value, start=1):
+        reader.read(f"message {number}", entry)
+    if not reader.messages:
+        raise NoConversation("no message")
+    return tuple(reader.messages)
+
+
+def text_or_chat(value: Any) -> str | None:
+    """Chat messages, or their JSON, as a conversation; a text as it is; ``None`` for others."""
+    messages = json_or_none(value) if isinstance(value, str) else value
+    try:
+        return text_of_chat(messages)
+    except NoConversation:
+        return value if isinstance(value, str) else None
+
+
+def last_content(value: Any) -> str | None:
+    """What the last of several messages says; a text as it is; ``None`` for others."""
+    messages = messages_of(json_or_none(value) if isinstance(value, str) else value)
+    if messages is None:
+        return value if isinstance(value, str) else None
+    return messages[-1]["content"]
+
+
+def is_chat(value: Any) -> bool:
+    """Whether a value is a list of chat messages."""
+    try:
+        return isinstance(value, list) and bool(messages_of_chat(value))
+    except NoConversation:
+        return False
+
+
+def holds_tools(messages: Sequence[Message]) -> bool:
+    """Whether a tool is called, or answers."""
+    return any(message.role == TOOL or message.calls for message in messages)
+
+
+class _ChatReader:
+    """The messages that were read so far, and the calls in them by their ids."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self._by_id: dict[str, ToolCall] = {}
+        self._last_of: dict[str, ToolCall] = {}
+        self._count = 0
+
+    def read(self, where: str, entry: Any) -> None:
+        """Enter a message, or an item of the Responses API."""
+        if not isinstance(entry, dict):
+            expected = 'an object with role and content: {"role": "user", "content": "..."}'
+            raise NoConversation(f"{where} is {_kind(entry)}", expected)
+        kind = entry.get("type")
+        if "role" in entry:
+            self._read_message(where, entry)
+        elif kind in _CALLS:
+            self.messages.append(Message(ASSISTANT, calls=(self._call(where, entry),)))
+        elif kind in _OUTPUTS:
+            self._answer(where, entry, entry.get("output"))
+        elif kind not in _REASONING:
+            has = f"with {listed(list(map(str, entry))[:9])}" if entry else "that is empty"
+            raise NoConversation(f"{where}: an object {has}, without a role", _roles())
+
+    def _read_message(self, where: str, entry: Mapping[str, Any]) -> None:
+        role = entry["role"]
+        if role in (TOOL, _FUNCTION):
+            self._answer(where, entry, entry.get("content"))
+            return
+        if role not in ROLES:
+            raise NoConversation(f"{where}: the role {_shown(role)}", _roles())
+        texts, held, calls = list[str](), list[Attachment](), list[ToolCall]()
+        before = len(self.messages)
+        for part in _content(where, entry.get("content")):
+            kind = part.get("type")
+            if (text := _text_of_part(part)) is not None:
+                texts.append(text)
+            elif kind == "tool_use":
+                calls.append(self._call(where, part))
+            elif kind == "tool_result":
+                self._answer(where, part, part.get("content"))
+            elif kind not in _REASONING:
+                held.append(_attachment(where, part))
+        if isinstance(refusal := entry.get("refusal"), str):
+            texts.append(refusal)
+        calls += [self._call(where, call) for call in _calls_of(where, entry)]
+        name = entry.get("name")
+        message = Message(
+            role,
+            "\n".join(texts),
+            name if isinstance(name, str) else "",
+            tuple(calls),
+            attachments=tuple(held),
+        )
+        is_of_results_alone = len(self.messages) > before and not (texts or held or calls)
+        if not is_of_results_alone:
+            self.messages.append(message)
+
+    def _call(self, where: str, call: Any) -> ToolCall:
+        """A call of a tool, with the next number."""
+        if not isinstance(call, dict):
+            raise NoConversation(f"{where}: a tool call that is {_kind(call)}", "an object")
+        # OpenAI has the function as an object, Inspect as its name.
+        function = call.get(_FUNCTION) or call.get("custom") or call
+        inner = function if isinstance(function, dict) else {**call, "name": function}
+        name = inner.get("name")
+        if not isinstance(name, str) or not name:
+            raise NoConversation(f"{where}: a tool call without a name", "the name of its function")
+        given = (inner.get(key) for key in ("arguments", "args", "input") if key in inner)
+        self._count += 1
+        numbered = ToolCall(self._count, name, _as_json(next(given, None)))
+        self._by_id[str(call.get("call_id") or call.get("id"))] = numbered
+        self._last_of[name] = numbered
+        return numbered
+
+    def _answer(self, where: str, entry: Mapping[str, Any], content: Any) -> None:
+        """Enter what a tool returned, beside the call that it answers."""
+        ids = (entry.get(key) for key in ("tool_call_id", "tool_use_id", "call_id"))
+        stated = next((str(id_) for id_ in ids if id_ is not None), None)
+        own = (entry.get(key) for key in (_FUNCTION, "name"))
+        name = next((name for name in own if isinstance(name, str) and name), "")
+        call = self._last_of.get(name) if stated is None else self._by_id.get(stated)
+        texts, held = list[str](), list[Attachment]()
+        for part in _content(where, content, of_tool=True):
+            text = _text_of_part(part)
+            if text is not None:
+                texts.append(text)
+            else:
+                held.append(_attachment(where, part))
+        error = entry.get("error")
+        if error and not any(texts):
+            texts = [_error_text(error)]
+        self.messages.append(
+            Message(
+                TOOL,
+                "\n".join(texts),
+                name or (call.function if call else ""),
+                answers=call.number if call else None,
+                has_failed=bool(error) or entry.get("is_error") is True,
+                attachments=tuple(held),
+            )
+        )
+
+
+def _content(where: str, content: Any, *, of_tool: bool = False) -> Iterator[Mapping[str, Any]]:
+    """The parts of a content; what a tool returns may be any JSON value."""
+    if content is None:
+        return
+    if isinstance(content, str):
+        yield {"type": "text", "text": content}
+        return
+    are_parts = isinstance(content, list) and all(map(_is_part, content))
+    if of_tool and not are_parts:
+        yield {"type": "text", "text": _as_json(content)}
+        return
+    if not are_parts:
+        found = f"{where}: a content that is {_kind(content)}"
+        if isinstance(content, list):
+            wrong = next(part for part in content if not _is_part(part))
+            found = f"{where}: a part of its content that is {_kind(wrong)}"
+        expected = 'a text, null, or a list of parts: [{"type": "text", "text": "..."}]'
+        raise NoConversation(found, expected)
+    for part in content:
+        yield {"type": "text", "text": part} if isinstance(part, str) else part
+
+
+def _is_part(part: Any) -> bool:
+    return isinstance(part, str) or (
+        isinstance(part, dict) and (isinstance(part.get("type"), str) or _is_text(part))
+    )
+
+
+def _is_text(part: Mapping[str, Any]) -> bool:
+    return isinstance(part.get("text"), str) and part.get("type", "text") in _TEXTS
+
+
+def _text_of_part(part: Mapping[str, Any]) -> str | None:
+    """The text of a part; ``None`` for parts that are none."""
+    if _is_text(part):
+        return str(part["text"])
+    refusal = part.get("refusal") if part.get("type") == "refusal" else None
+    return refusal if isinstance(refusal, str) else None
+
+
+def _attachment(where: str, part: Mapping[str, Any]) -> Attachment:
+    kind = str(part.get("type"))
+    if kind in _TEXTS:
+        raise NoConversation(f"{where}: a part of its content without a text", "a text in it")
+    plain = kind.removeprefix("input_").removesuffix("_url")
+    whole = json.dumps(part, sort_keys=True, separators=(",", ":"))
+    return Attachment(plain or "something", hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS])
+
+
+def _calls_of(where: str, entry: Mapping[str, Any]) -> list[Any]:
+    """The calls of a message, also the only one of the older form."""
+    calls, older = entry.get("tool_calls"), entry.get("function_call")
+    if calls is not None and not isinstance(calls, list):
+        raise NoConversation(f"{where}: tool_calls that are {_kind(calls)}", "a list of calls")
+    return [*(calls or ()), *([older] if older else ())]
+
+
+def _as_json(value: Any) -> str:
+    """Arguments as JSON: equal ones are equal texts, whether a log has them as JSON or as objects.
+
+    A text that is no object or list of JSON stays as it is.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        try:
+            read = document_of(value)
+        except ValueError:
+            return value
+        if not isinstance(read, dict | list):
+            return value
+        value = read
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _error_text(error: Any) -> str:
+    """Why a tool failed, as Inspect says it: an object with a message."""
+    message = error.get("message") if isinstance(error, dict) else None
+    return message if isinstance(message, str) else _as_json(error)
+
+
+def _roles() -> str:
+    return f"a role: {listed(ROLES)}"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    return "nothing" if value is None else _shown(value)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

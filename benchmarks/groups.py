@@ -111,8 +111,8 @@ JUDGES = (
 def units(values: Reals, group: int) -> GroupUnits:
     """The units of a group, of shape (clusters, units)."""
     clusters, each = values.shape
-    names = [(group, number) for number in range(clusters) for _ in range(each)]
-    return GroupUnits(values.ravel(), names, values.size)
+    codes = np.repeat(group * 1000 + np.arange(clusters), each)
+    return GroupUnits(values.ravel(), codes, values.size)
 
 
 def run(judge: Judge, rng: np.random.Generator) -> set[str]:

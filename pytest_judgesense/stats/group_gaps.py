@@ -43,7 +43,7 @@ References:
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
@@ -67,13 +67,13 @@ class GroupUnits:
 
     Attributes:
         values: of the units, within [0, 1]; shape (units,).
-        clusters: of the units, by names that all groups share.
+        clusters: of the units, by codes that all groups share; shape (units,).
         unlike: how many units there are if replicates are counted once.
         weights: what each unit weighs in the mean, 1 on average; ``None`` if all weigh the same.
     """
 
     values: NDArray[np.float64]
-    clusters: Sequence[Hashable]
+    clusters: NDArray[np.intp]
     unlike: int
     weights: NDArray[np.float64] | None = None
 
@@ -103,7 +103,7 @@ class ShareWithBounds(NamedTuple):
             weights = np.concatenate([*every])
         units = GroupUnits(
             np.concatenate([group.values for group in groups]),
-            [cluster for group in groups for cluster in group.clusters],
+            np.concatenate([group.clusters for group in groups]),
             sum(group.unlike for group in groups),
             weights,
         )

@@ -21,7 +21,7 @@ from pytest_judgesense.stats.group_gaps import (
 def units(right: int, of: int, start: int = 0, each: int = 1) -> GroupUnits:
     """Units of which the first are 1 and the others 0, ``each`` of them in a cluster."""
     values = np.array([1.0] * right + [0.0] * (of - right))
-    return GroupUnits(values, [start + place // each for place in range(of)], of)
+    return GroupUnits(values, start + np.arange(of) // each, of)
 
 
 FIVE = {
@@ -99,7 +99,7 @@ def test_units_of_one_cluster_count_together() -> None:
     # Both hold 20 of 40 against 40 of 40; of one each four units are a cluster.
     alone = {"a": units(20, 40, 0), "b": units(40, 40, 100)}
     together = {"a": units(20, 40, 0, each=4), "b": units(40, 40, 100, each=4)}
-    assert len(set(together["a"].clusters)) == FEWEST_CLUSTERS
+    assert np.unique(together["a"].clusters).size == FEWEST_CLUSTERS
     wide, narrow = (
         gap.ends[1] - gap.ends[0]
         for groups in (together, alone)

@@ -9,7 +9,7 @@ fields, are one family: the level is divided among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -104,28 +104,45 @@ def _field_groups(cell: Cell, field: str) -> FieldGroups:
     return FieldGroups(field, shown, further, len(outside))
 
 
+class _Measured(NamedTuple):
+    """A measure by the groups of a field, and the units of those that are large enough."""
+
+    measure: Measure
+    field: str
+    by_group: Mapping[str, Estimate]
+    units: Mapping[str, GroupUnits]
+
+    def why_not(self, measured: Collection[str]) -> str:
+        """Why groups are not compared by it; empty where they are."""
+        if self.measure.complement in measured:
+            return f"one less {self.measure.complement}"
+        if self.measure.worst_over:
+            return f"of each group the worst {self.measure.worst_over}"
+        if any(estimate.observations is None for estimate in self.by_group.values()):
+            return "no mean of units"
+        if len(self.units) < 2:
+            return f"fewer than two groups with {FEWEST_CLUSTERS} clusters or more"
+        ends = {float(end) for units in self.units.values() for end in _ends(units)}
+        return "all alike" if len(ends) == 1 else ""
+
+
 @once_a_cell
 def comparisons(cell: Cell) -> tuple[GroupComparison, ...]:
     """Every gated measure with a value, by the groups of each field."""
-    measured = [
-        (measure, groups, by_group)
-        for groups in fields_of(cell)
-        for measure, by_group in _by_measure(cell, groups)
-    ]
-    compared = {measure.name for measure, _, _ in measured}
-    whys = [_why_not(measure, by_group, compared) for measure, _, by_group in measured]
-    tests = whys.count("")
+    measured = [each for groups in fields_of(cell) for each in _by_measure(cell, groups)]
+    names = {each.measure.name for each in measured}
+    whys = [each.why_not(names) for each in measured]
     return tuple(
-        GroupComparison(measure, groups.field, by_group, why_not=why)
-        if why
-        else GroupComparison(
-            measure,
-            groups.field,
-            by_group,
-            tuple(group_gaps(_units(by_group), higher=measure.floor, tests=tests)),
-        )
-        for (measure, groups, by_group), why in zip(measured, whys, strict=True)
+        _compared(each, why, whys.count("")) for each, why in zip(measured, whys, strict=True)
     )
+
+
+def _compared(measured: _Measured, why_not: str, tests: int) -> GroupComparison:
+    gaps: list[GroupGap] = []
+    if not why_not:
+        gaps = group_gaps(measured.units, higher=measured.measure.floor, tests=tests)
+    of_measure = measured.measure, measured.field, measured.by_group
+    return GroupComparison(*of_measure, tuple(gaps), why_not)
 
 
 def is_gated(measure: Measure) -> bool:
@@ -133,9 +150,7 @@ def is_gated(measure: Measure) -> bool:
     return measure.gate is not None and measure.name != GROUP_GAP.name
 
 
-def _by_measure(
-    cell: Cell, groups: FieldGroups
-) -> Iterator[tuple[Measure, Mapping[str, Estimate]]]:
+def _by_measure(cell: Cell, groups: FieldGroups) -> Iterator[_Measured]:
     """Each gated measure with its pooled estimates by group, where a group has a value."""
     estimates = {group.name: estimates_where(group.cell, is_gated) for group in groups.groups}
     for measure in filter(is_gated, cell.measures):
@@ -146,45 +161,34 @@ def _by_measure(
             and estimate.value is not None
         }
         if by_group:
-            yield measure, by_group
+            yield _Measured(measure, groups.field, by_group, _units(by_group))
 
 
-def _why_not(measure: Measure, by_group: Mapping[str, Estimate], measured: set[str]) -> str:
-    """Why groups are not compared by a measure; empty where they are."""
-    units = [estimate.observations for estimate in by_group.values()]
-    if measure.complement in measured:
-        return f"one less {measure.complement}"
-    if measure.worst_over:
-        return f"of each group the worst {measure.worst_over}"
-    if any(of_group is None for of_group in units):
-        return "no mean of units"
-    if len(_units(by_group)) < 2:
-        return f"fewer than two groups with {FEWEST_CLUSTERS} clusters or more"
-    if len({float(number) for of_group in units if of_group for number in _ends(of_group)}) == 1:
-        return "all alike"
-    return ""
-
-
-def _ends(units: Observations) -> Sequence[float]:
-    """The least and the greatest number of some units."""
-    return units.numbers.min(), units.numbers.max()
+def _ends(units: GroupUnits) -> tuple[float, float]:
+    """The least and the greatest value of some units."""
+    return units.values.min(), units.values.max()
 
 
 def _units(by_group: Mapping[str, Estimate]) -> dict[str, GroupUnits]:
     """The units of the groups that are large enough to be compared."""
+    code_of: dict[str, int] = {}
     of_groups = {
-        name: _units_of(estimate.observations, estimate)
+        name: _units_of(estimate.observations, estimate, code_of)
         for name, estimate in by_group.items()
         if estimate.observations is not None
     }
     return {
         name: units
         for name, units in of_groups.items()
-        if len(set(units.clusters)) >= FEWEST_CLUSTERS
+        if np.unique(units.clusters).size >= FEWEST_CLUSTERS
     }
 
 
-def _units_of(observations: Observations, estimate: Estimate) -> GroupUnits:
+def _units_of(
+    observations: Observations, estimate: Estimate, code_of: dict[str, int]
+) -> GroupUnits:
+    """The units of a group; ``code_of`` gets the codes of clusters that it does not have."""
+    codes = [code_of.setdefault(str(name), len(code_of)) for name in observations.names]
     values = np.asarray(observations.numbers, dtype=np.float64)
     ends = estimate.clustered
     unlike = values.size
@@ -193,7 +197,7 @@ def _units_of(observations: Observations, estimate: Estimate) -> GroupUnits:
     weights = observations.weights
     return GroupUnits(
         values,
-        observations.clusters,
+        np.array(codes, dtype=np.intp)[np.asarray(observations.codes)],
         unlike,
         None if weights is None else np.asarray(weights, dtype=np.float64),
     )

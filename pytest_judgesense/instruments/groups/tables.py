@@ -124,8 +124,11 @@ def _line(cells: Iterable[str], last: str) -> str:
 
 def groups_brief(rows: TableRows) -> str:
     """The groups that are treated otherwise; empty for none."""
-    named = (row for row in rows if row["named"])
-    return ", ".join(f"{row['group']} {NAMED} ({row['measure']})" for row in named)
+    named_rows = grouped((row for row in rows if row["named"]), lambda row: str(row["group"]))
+    return ", ".join(
+        f"{group} {NAMED} ({', '.join(row['measure'] for row in named)})"
+        for group, named in named_rows.items()
+    )
 
 
 # --- notices --------------------------------------------------------------------------------------

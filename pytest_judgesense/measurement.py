@@ -40,6 +40,7 @@ from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import identity_of, judgment_of, renderer
 from pytest_judgesense.judges.loop import AskingLoop
+from pytest_judgesense.judges.model_families import family_notices
 from pytest_judgesense.judges.prompts import judge_for_suite, suite_for_judge, unsent_notices
 from pytest_judgesense.judges.providers.base import JURY
 from pytest_judgesense.judges.remembered import recorded_trials
@@ -280,6 +281,7 @@ def measure(
             *_notices(plan, mode),
             *end.notices(plan.suite.name),
             *asking.registry.report.notices_of(cell),
+            *_of_one_family(judge, inquiry.suite, evidence.served),
             *proof.notices,
             *_beside(inquiry, proof, asking),
         ),
@@ -560,6 +562,16 @@ def _in_free_text(judge: JudgeSpec, suite: Suite) -> Iterator[str]:
         )
 
 
+def _of_one_family(
+    judge: JudgeSpec, suite: Suite, served: Mapping[str, Mapping[str, int]]
+) -> Iterator[str]:
+    """Who wrote what the judge judges, if that is a model of its family."""
+    # Of a function its replies alone say which model it asks.
+    asked = [] if judge.provider == "callable" else [judge.model]
+    models = [*asked, *served, *chain.from_iterable(served.values())]
+    return family_notices(suite, judge.name, models)
+
+
 def _by_return(judge: JudgeSpec, mode: Mode) -> Iterator[str]:
     if judge.by_return and mode == "replay":
         yield (
@@ -658,7 +670,15 @@ def jury_measurement(judge: JudgeSpec, members: Sequence[Measurement]) -> Measur
         oldest=min(spans)[-1] if spans else None,
         cassettes=tuple(chain.from_iterable(member.cassettes for member in by_slug)),
         seed=first.seed,
-        notices=(*failure_lines(judgments), *first.registry.report.notices_of(cell)),
+        notices=(
+            *failure_lines(judgments),
+            *first.registry.report.notices_of(cell),
+            *(
+                notice
+                for member in judge.members
+                for notice in family_notices(first.suite, member.name, [member.model])
+            ),
+        ),
         registry=first.registry,
         prompts=_prompts_of_jury(members),
         requests=first.requests,

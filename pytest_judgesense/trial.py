@@ -301,6 +301,7 @@ class Trial:
         stratum: where the items that people labelled were drawn by strata, that of the item.
         picked: whether people labelled the item because it was chosen, although others were drawn.
         skipped: whether the item was drawn to be labelled, and whoever saw it gave no label.
+        groups: the group of the item by each field that makes groups, such as its language.
     """
 
     id: str
@@ -316,6 +317,7 @@ class Trial:
     stratum: str = ""
     picked: bool = False
     skipped: bool = False
+    groups: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,19 +20,21 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from pytest_judgesense.commands.main import COMMANDS
 from pytest_judgesense.instruments.builtin import BUILT_IN
+from pytest_judgesense.measures.definition import Measure
 from tests.golden.outputs import golden, independent
 from tests.suites.known import builtin_suites
 from tests.test_rooms import foundations, room_of
 
 CHECKOUT = Path(__file__).parents[1]
 ROOM = "debate"
-ROOMS = (ROOM, "rubric", "people", "probe", "depth", "ablation")
+ROOMS = (ROOM, "rubric", "people", "groups", "probe", "depth", "ablation")
 # What tests read and nothing in them changes.
 SHARED = (".ci", ".github", "cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
 QUICK = (
@@ -288,10 +290,16 @@ def test_the_other_suites_are_measured_and_written_in_all_forms_without_it(
     assert all((project / f"sheet.{form}").stat().st_size for form in forms)
     sheet = independent((project / "sheet.json").read_text(encoding="utf-8"))
     assert {one["suite"] for one in measured(sheet, suites)} == set(suites)
-    joined_by_it = {measure.name for measure in BUILT_IN.joined} if "people" in gone else set()
+    joined_by_it = {measure.name for measure in joined_by(gone)}
     assert measured(sheet, suites) == [
         part for part in measured(whole, suites) if part["measure"] not in joined_by_it
     ]
+
+
+def joined_by(rooms: set[str]) -> list[Measure]:
+    """The measures that some rooms add to suites of every kind."""
+    joined = (room.contents().joined for room in BUILT_IN.rooms if room.name in rooms)
+    return list(chain.from_iterable(joined))
 
 
 # --- what tests of everything else name ----------------------------------------------------------
@@ -331,7 +339,7 @@ def only_there(room: str) -> set[str]:
     ):
         own |= set(whole) - set(others)
     if not kinds:  # the checks of what it joins to every kind
-        own |= {measure.check for measure in BUILT_IN.joined if measure.check}
+        own |= {measure.check for measure in joined_by({room}) if measure.check}
     return own
 
 

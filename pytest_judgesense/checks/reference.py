@@ -110,6 +110,7 @@ def _as_then(trial: Trial, then: Item, now: Item) -> Trial:
         stratum=then.stratum,
         picked=then.picked,
         skipped=then.skipped,
+        groups=then.groups,
         condition={**then.condition, **condition},
     )
 

@@ -93,6 +93,12 @@ def _people() -> RoomContents:
     )
 
 
+def _groups() -> RoomContents:
+    from pytest_judgesense.instruments.groups import instrument as groups
+
+    return RoomContents(report=groups.REPORT, joined=groups.JOINED)
+
+
 def _probe() -> RoomContents:
     from pytest_judgesense.instruments.probe import instrument as probe
 
@@ -116,6 +122,10 @@ def _has_labels(suite: Suite) -> bool:
     return suite.space.score is None and any(labelled)
 
 
+def _has_groups(suite: Suite) -> bool:
+    return any(item.groups for item in suite.items)
+
+
 # In the order of the report.
 ROOMS: Final = (
     Room("vacuum", ("vacuum",), _vacuum),
@@ -126,6 +136,7 @@ ROOMS: Final = (
     Room("rubric", ("rubric",), _rubric, _rubric_files, reported_by=("paraphrase",)),
     Room("score", ("score",), _score),
     Room("people", (), _people, joins=_has_labels),
+    Room("groups", (), _groups, joins=_has_groups),
     Room("probe", ("probe",), _probe),
     Room("depth", ("depth",), _depth),
     Room("ablation", ("ablation",), _ablation),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pytest_judgesense.errors import ExtensionError, listed
@@ -20,8 +20,26 @@ def estimate_all(cell: Cell) -> tuple[Estimate, ...]:
     Raises:
         ExtensionError: a plugin's measure failed; the error names the plugin.
     """
+    return estimates_where(cell, lambda _: True)
+
+
+def estimates_where(cell: Cell, wanted: Callable[[Measure], bool]) -> tuple[Estimate, ...]:
+    """The same of the measures that are wanted, and of those that share an estimator with them.
+
+    What a cell has been estimated by once is not estimated again.
+    """
     sharing = grouped(cell.measures, lambda measure: measure.estimator)
-    return tuple(estimate for measures in sharing.values() for estimate in _taken(cell, measures))
+    return tuple(
+        estimate
+        for measures in sharing.values()
+        if any(map(wanted, measures))
+        for estimate in _estimated_once(cell, measures)
+    )
+
+
+def _estimated_once(cell: Cell, measures: list[Measure]) -> tuple[Estimate, ...]:
+    names = " ".join(measure.name for measure in measures)
+    return cell.once(f"estimates of {names}", lambda: tuple(_taken(cell, measures)))
 
 
 def _taken(cell: Cell, measures: list[Measure]) -> Iterator[Estimate]:

@@ -26,9 +26,9 @@ NO_PROBABILITIES: Final = (
 )
 # Conditions by which a check may select an estimate.
 CONDITION_KEYS: Final = tuple(
-    "arm category criterion criterion_pair dataset distance epsilon gold judge_type k label length "
-    "model naming place polarity probe prompt_pair prompt_style sentence subset system system_pair "
-    "temperature template_pair".split()
+    "arm category criterion criterion_pair dataset distance epsilon gap_of gold group_field "
+    "judge_type k label length model naming place polarity probe prompt_pair prompt_style sentence "
+    "subset system system_pair temperature template_pair".split()
 )
 # The unit of measures that compare two wordings of a prompt.
 WORDINGS: Final = "template pair"

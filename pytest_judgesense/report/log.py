@@ -97,6 +97,7 @@ class _Line(TypedDict, total=False):
     stratum: _Name
     picked: bool
     skipped: bool
+    groups: dict[_Name, _Name]
 
 
 _REQUIRED: Final = frozenset(("trial", "judge", "suite", "item"))
@@ -162,6 +163,7 @@ def judgment_object(judgment: Judgment) -> dict[str, Any]:
         **({"stratum": trial.stratum} if trial.stratum else {}),
         **({"picked": True} if trial.picked else {}),
         **({"skipped": True} if trial.skipped else {}),
+        **({"groups": dict(trial.groups)} if trial.groups else {}),
         **(judgment.detail or {}),
     }
     if judgment.probabilities is not None:
@@ -388,6 +390,8 @@ def _judgment(line: _Line, where: str, registry: Registry) -> Judgment:
                 picked=line.get("picked", False),
                 skipped=line.get("skipped", False),
             )
+        if groups := line.get("groups"):
+            trial = replace(trial, groups=groups)
         judge, chosen, reply, counts, latency = _REPLY(line)
         usage = _usage(
             counts.get("prompt_tokens"),

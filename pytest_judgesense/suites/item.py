@@ -52,6 +52,7 @@ class Item:
         times: how often it is asked for each replicate of the design.
         people: what people said of it, the ``stratum`` that it was drawn from, and whether it was
             ``picked`` to be labelled, or ``skipped``; see `Trial`.
+        groups: by field of ``[stimuli] groups``, the group that it belongs to.
         taken: the fields that templates show or functions take; ``None`` for all.
         place: where it stands in its file, such as ``line 17``, if its line states no id.
     """
@@ -70,6 +71,7 @@ class Item:
     stratum: str = ""
     picked: bool = False
     skipped: bool = False
+    groups: Mapping[str, str] = field(default_factory=dict)
     taken: frozenset[str] | None = field(default=None, repr=False)
     place: str = field(default="", repr=False, compare=False)
 

@@ -30,6 +30,7 @@ from pytest_judgesense.suites.annotators import (
 from pytest_judgesense.suites.builtin import is_built_in
 from pytest_judgesense.suites.from_lines import plain_items, with_systems
 from pytest_judgesense.suites.item import Item
+from pytest_judgesense.suites.item_groups import with_groups
 from pytest_judgesense.suites.labelled_texts import MatchedLabels, Uncounted, ids_by_text, matched
 from pytest_judgesense.suites.people import PersonLabel, in_force, people_file, people_lines
 from pytest_judgesense.suites.rules import pooled, verify, verify_labelled
@@ -45,7 +46,7 @@ _Value = TypeVar("_Value", Template, DecisionSpace)
 _HEADER: Final = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")  # of a table
 _PART: Final = 1 << 20  # characters
 # What a suite takes of the one that it is from.
-_OF_ITEMS: Final = ("columns", "values", "messages")
+_OF_ITEMS: Final = ("columns", "values", "messages", "groups")
 _SETTINGS: Final = ("temperature", "max_tokens", "most_tokens", "top_p")
 _KEY: Final = re.compile(r"\s*([\w-]+)\s*=")
 
@@ -200,7 +201,7 @@ def _items(
     taken = fields_taken(stimuli.form, path)
     lines = stimuli.lines[:number]
     stimuli = replace(stimuli, lines=lines, material=material.value, taken=taken)
-    return with_labels(kind.read(stimuli), stimuli, labelled)
+    return with_groups(with_labels(kind.read(stimuli), stimuli, labelled), stimuli)
 
 
 def _matched(
@@ -456,7 +457,7 @@ def _digest(
     rarely = ("probes", "edits", "edited", "favourable", "family", "lengths", "padding")
     stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source", *rarely)
     stimuli = _without(stimuli, "messages")
-    table["stimuli"] = {key: value for key, value in stimuli.items() if key != "accepted"}
+    table["stimuli"] = {k: v for k, v in stimuli.items() if k not in ("accepted", "groups")}
     table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark", "score")
     rare = ("judge_type", "prompt_style", "system")
     # What a reply is to be exactly changes no question: the prompt says it.

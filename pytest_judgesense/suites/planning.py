@@ -169,6 +169,7 @@ def _replicates(
             item.stratum,
             item.picked,
             item.skipped,
+            item.groups,
         )
         for replicate in range(1, suite.replicates * item.times * template.times + 1)
     ]

@@ -262,7 +262,9 @@ class StimuliForm(Form):
     lines (which weighs by its number of lines), or chosen. ``accepted`` names rules of lint whose
     warnings about the texts have been looked at: they are not shown. ``from`` names the suite file
     whose items, with their columns, and whose space, system prompt, settings and first template
-    are taken, where the file has none of its own.
+    are taken, where the file has none of its own. ``groups`` are the fields of items by which every
+    gated measure is compared, such as the language or the author of what is judged; ``language`` is
+    one where items have it, unless the list is empty.
 
     Of a suite of probes: ``probes`` names those that are made, ``edits`` the file of texts of one's
     own, ``edited`` the field that holds the output, where one text is judged and several fields are
@@ -293,6 +295,7 @@ class StimuliForm(Form):
     lengths: Lengths | None = Field(default=None, min_length=1)
     padding: str | None = None
     messages: list[str] | None = Field(default=None, min_length=1)
+    groups: list[Annotated[str, Field(min_length=1)]] | None = None
 
     @field_validator("messages")
     @classmethod
@@ -305,6 +308,12 @@ class StimuliForm(Form):
                     "the candidates of a pair are a and b"
                 )
         return fields
+
+    @model_validator(mode="after")
+    def _each_group_once(self) -> StimuliForm:
+        if len(set(self.groups or ())) != len(self.groups or ()):
+            raise ValueError(f"groups names every field once, not {listed(self.groups or ())}")
+        return self
 
     @model_validator(mode="after")
     def _columns_of_people(self) -> StimuliForm:

@@ -99,6 +99,9 @@ class Observer:
         obedience: chance to give a text that addresses the judge what it asks for.
         lost_middle: chance to overlook what stands in the middle of 16,000 tokens; less of it
             towards their ends, and in shorter texts.
+        slights: a block of prompts and the text that it holds where a judge treats items otherwise,
+            such as ``language=sw``; empty for none.
+        group_gap: chance to give another label than it would there.
         style: how it writes a label; ``{}`` is the label.
         skills: further abilities besides comparing, verifying and grading; the first that
             recognises a prompt replies to it.
@@ -120,6 +123,8 @@ class Observer:
     length_preference: float = 0.0
     obedience: float = 0.0
     lost_middle: float = 0.0
+    slights: str = ""
+    group_gap: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(
@@ -154,7 +159,18 @@ class Observer:
             return draw.choice(_MALFORMED)
         if draw.random() < self.lapse_rate:
             return self._said(draw.choice(list(logits)), observed)
-        return self._said(choose(logits, observed.temperature, draw), observed)
+        label = choose(logits, observed.temperature, draw)
+        return self._said(self._otherwise(label, [*logits], observed), observed)
+
+    def _otherwise(self, label: str, labels: list[str], observed: ObservedPrompt) -> str:
+        """The label, or by chance another one where the prompt is of the group that it slights."""
+        block, _, group = self.slights.partition("=")
+        if not group or observed.parsed.context.get(block) != group or len(labels) < 2:
+            return label
+        draw = observed.draw("slighted")
+        if draw.random() >= self.group_gap:
+            return label
+        return draw.choice([other for other in labels if other != label])
 
     def _said(self, label: str, observed: ObservedPrompt) -> str:
         """The label in the requested format, or else in its style."""

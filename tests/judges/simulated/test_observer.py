@@ -277,3 +277,16 @@ def test_the_clean_profile_ties_on_equal_and_sees_every_difference() -> None:
 
 def test_the_positional_profile_answers_the_first_slot_where_nothing_differs() -> None:
     assert PROFILES["positional"].reply(pair(KEY, KEY)) == "**A**"
+
+
+def test_a_group_that_is_slighted_gets_another_label_by_chance() -> None:
+    slighting = replace(PLAIN, slights="language=sw", group_gap=0.3)
+    prompts = [
+        f"<language>{{}}</language>\n{pair(f'{KEY} It is note {n}.', NONE)}" for n in range(400)
+    ]
+    usual = [PLAIN.reply(prompt.format("sw")) for prompt in prompts]
+    assert usual == ["A"] * 400
+    assert [slighting.reply(prompt.format("de")) for prompt in prompts] == usual
+    changed = sum(slighting.reply(prompt.format("sw")) != "A" for prompt in prompts)
+    # 120 of 400 by the parameter; four standard errors of sqrt(400 * .3 * .7) = 9.2 on each side.
+    assert abs(changed - 120) <= 37

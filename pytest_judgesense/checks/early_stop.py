@@ -331,7 +331,7 @@ class _Bet:
         graded = bool(self.cell.design.criteria)  # a reply may lack a grade of them
         return {
             judgment.trial.cluster
-            for judgment in self.cell.judgments
+            for judgment in self.cell.all_judgments
             if judgment.verdict is None or (graded and "null" in judgment.verdict)
         }
 

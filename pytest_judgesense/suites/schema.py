@@ -241,6 +241,7 @@ OF_SOME_KINDS: Final = frozenset(
         *("steps", "distances", "subsets"),
         *("probes", "edits", "edited", "favourable", "family"),
         *("lengths", "padding"),
+        "controls",
     )
 )
 
@@ -264,6 +265,9 @@ class StimuliForm(Form):
 
     Of a suite of long records: ``lengths`` are those to which each record is padded, in tokens of
     four characters, and ``padding`` is the file of texts of one's own that do it.
+
+    Of a suite that is measured against labels: ``controls`` is a file of vague and specific wrong
+    answers in the form of ``file``.
     """
 
     file: str
@@ -282,6 +286,7 @@ class StimuliForm(Form):
     family: str | None = Field(default=None, min_length=1)
     lengths: Lengths | None = Field(default=None, min_length=1)
     padding: str | None = None
+    controls: str | None = None
 
     @model_validator(mode="after")
     def _columns_of_people(self) -> StimuliForm:
@@ -362,7 +367,8 @@ class PresetForm(Form):
     ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
     budget than the default. With ``structured`` judges that give structured output are asked for it
     unless they decline: a verdict by the JSON schema of the decision space. ``probes`` are made in
-    place of those of the suite, and records of these ``lengths``.
+    place of those of the suite, records of these ``lengths``, and the items of a file of
+    ``controls`` beside those of the suite.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -380,6 +386,7 @@ class PresetForm(Form):
     structured: Literal[True] | None = None
     probes: list[Slug] | None = Field(default=None, min_length=1)
     lengths: Lengths | None = Field(default=None, min_length=1)
+    controls: str | None = None
     checks: dict[str, Any] | None = None
 
 

@@ -99,6 +99,7 @@ class Observer:
         obedience: chance to give a text that addresses the judge what it asks for.
         lost_middle: chance to overlook what stands in the middle of 16,000 tokens; less of it
             towards their ends, and in shorter texts.
+        vague_leniency: chance to let a vague wrong answer pass, whatever it knows of it.
         style: how it writes a label; ``{}`` is the label.
         skills: further abilities besides comparing, verifying and grading; the first that
             recognises a prompt replies to it.
@@ -120,6 +121,7 @@ class Observer:
     length_preference: float = 0.0
     obedience: float = 0.0
     lost_middle: float = 0.0
+    vague_leniency: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(

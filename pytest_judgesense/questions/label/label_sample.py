@@ -70,13 +70,14 @@ def drawn_at_random(suite: Suite, seed: int, number: int | None = None) -> Drawn
     Raises:
         UsageError: the suite has fewer.
     """
-    if number is not None and number > len(suite.items):
+    items = _in_order(suite.items, seed)
+    if number is not None and number > len(items):
         raise UsageError(
             f"{number} items cannot be drawn from suite {suite.name}",
-            found=f"{len(suite.items)} items",
-            expected=f"--draw {len(suite.items)} at most",
+            found=f"{len(items)} items",
+            expected=f"--draw {len(items)} at most",
         )
-    return DrawnItems(tuple(_in_order(suite.items, seed)[:number]), "random")
+    return DrawnItems(tuple(items[:number]), "random")
 
 
 def drawn_as_disputed(suite: Suite, seed: int, judgments: Iterable[Judgment]) -> DrawnItems:
@@ -124,7 +125,9 @@ def drawn_as_contradicted(suite: Suite, seed: int, cells: Iterable[Cell]) -> Dra
 
 
 def _in_order(items: Sequence[Item], seed: int) -> list[Item]:
-    return sorted(items, key=lambda item: drawn_number(seed, item.id))
+    """All but controls, whose labels are known."""
+    labelled = (item for item in items if not item.is_control)
+    return sorted(labelled, key=lambda item: drawn_number(seed, item.id))
 
 
 def drawn_number(*names: object) -> int:

@@ -5,9 +5,9 @@ temperatures and repeats together) and every reading is one and the same other v
 without a verdict, or an abstention, contradicts nothing. Either the label is wrong, or the item
 misleads this judge: the texts tell. Nothing is counted out for it, and no number changes.
 
-How many right labels the judge would contradict so is told beside it, by its other items
-(`stats.contradicted_labels`). Labels that the judge does not give to most readings of the items
-that have them are left out: of a judge that never says NO, no NO is to be looked at.
+How many right labels the judge would contradict so is told beside it, if it erred there as on its
+other items (`stats.contradicted_labels`). Labels that the judge does not give to most readings of
+the items that have them are left out: of a judge that never says NO, no NO is to be looked at.
 """
 
 from __future__ import annotations
@@ -211,8 +211,9 @@ def _expected(rows: TableRows) -> str:
     if numbers["expected"] is None:
         return f"of {numbers['of']} labels, and no other item tells how many would be if right"
     return (
-        f"of {numbers['of']} right labels about {numbers['expected']} would be "
-        f"(at most {numbers['expected_upper']}), by this judge's other items"
+        f"of {numbers['of']} right labels about {numbers['expected']} would be (up to "
+        f"{numbers['expected_upper']}), if it erred there as on its other items; more are wrong "
+        "labels, or items that mislead this judge in every reading"
     )
 
 

@@ -14,8 +14,10 @@ median and the 2.5% and 97.5% points. Where k varies, the chance is the mean ove
 the mixture no narrower.
 
 Of 300 judges each, whose items mislead by such a chance (N 40 and 100, k 5, m .05 to .2, r .1 to
-.8), the number lay above the upper end in at most .03. Where a judge errs alike in all readings of
-an item and wavers nowhere, its other items cannot tell: the upper end is then far away.
+.8), the number lay above the upper end in at most .03. That is a promise for items of one kind: of
+a judge that wavers a little everywhere, and is always misled by a few items, more are contradicted.
+Where a judge errs alike in all readings of an item and wavers nowhere, its other items cannot tell:
+the upper end is then far away.
 
 Edges: no item with w < k says nothing, `None`. Items read once say nothing of r: leave them out.
 

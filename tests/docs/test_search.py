@@ -49,6 +49,7 @@ ANSWERS = {
     "howto/flaky": ("flaky", "self-consistency"),
     "howto/probes": ("prompt injection",),
     "depth": ("lost in the middle", "long context"),
+    "howto/leniency": ("lenient", "vague answers"),
     "howto/xdist": ("parallel", "xdist"),
     "howto/other-logs": ("langfuse",),
     "howto/python": ("notebook",),

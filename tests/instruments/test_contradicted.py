@@ -120,7 +120,7 @@ def test_the_page_has_the_texts_and_both_verdicts(tmp_path: Path) -> None:
     assert section.brief is not None
     assert section.passages is not None
     numbers, passage = section.passages(table)
-    assert numbers.text.startswith("1 label to look at: of 9 right labels about 0 would be")
+    assert numbers.text.startswith("1 label to look at: of 9 right labels about 0 would be (up to ")
     assert (passage.name, passage.words) == ("w", "label YES, all 3 readings NO")
     assert passage.text.startswith("text: text w ")
     assert "\x1b" not in passage.text

@@ -12,10 +12,11 @@ the items that have them are left out: of a judge that never says NO, no NO is t
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pytest_judgesense.datasheets.sections import Estimates, Passage, TableRow, TableRows
 from pytest_judgesense.errors import printable
@@ -28,7 +29,7 @@ from pytest_judgesense.stats.contradicted_labels import (
 )
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.suite import Suite
-from pytest_judgesense.trial import ABSTAIN, Judgment, Trial, Verdict, majority
+from pytest_judgesense.trial import ABSTAIN, Judgment, Verdict, majority
 
 CONTRADICTED: Final = "contradicted_labels"
 # Of a text, in characters: enough to see what an item is about.
@@ -49,38 +50,20 @@ def answers_of(judgment: Judgment) -> Iterator[tuple[str, Any]]:
             yield criterion, grade
 
 
-@dataclass
-class LabelReadings:
-    """The readings of an item under its label, or under that of a criterion.
+class ContradictedLabel(NamedTuple):
+    """A label of an item, or of one of its criteria, that every reading contradicts.
 
     Attributes:
-        verdicts: how often each was given.
-        calls: all readings, with those that state no verdict.
+        criterion: empty where a reply has one verdict.
+        verdict: that of every reading.
+        readings: how many there are.
     """
 
     item: str
     criterion: str
     label: str
-    verdicts: Counter[str] = field(default_factory=Counter)
-    calls: int = 0
-
-    @property
-    def other(self) -> str:
-        """The most frequent verdict that is not the label; empty for none."""
-        others = [
-            (-count, verdict) for verdict, count in self.verdicts.items() if verdict != self.label
-        ]
-        return min(others)[1] if others else ""
-
-    @property
-    def is_read(self) -> bool:
-        """Whether it was read twice or more often, and every reading states a verdict."""
-        return 2 <= self.calls == self.verdicts.total() and ABSTAIN not in self.verdicts
-
-    @property
-    def is_contradicted(self) -> bool:
-        """Whether every reading is the same other verdict."""
-        return self.is_read and self.verdicts[self.other] == self.calls
+    verdict: str
+    readings: int
 
 
 class LabelsToLookAt(NamedTuple):
@@ -93,10 +76,39 @@ class LabelsToLookAt(NamedTuple):
         not_given: labels that the judge does not give to most readings of items that have them.
     """
 
-    listed: tuple[LabelReadings, ...]
-    labels: int
-    expected: ExpectedContradictions | None
-    not_given: tuple[str, ...]
+    listed: tuple[ContradictedLabel, ...] = ()
+    labels: int = 0
+    expected: ExpectedContradictions | None = None
+    not_given: tuple[str, ...] = ()
+
+
+class _Readings(NamedTuple):
+    """Readings of labels, each a call on an item, or its grade by one of the criteria.
+
+    Attributes:
+        about: which of the ``labelled`` each is of, shape (readings,).
+        labelled: item and criterion.
+        label: of each reading, as a code of ``words``.
+        answer: likewise; -1 for no verdict, and for an abstention.
+    """
+
+    about: NDArray[np.int64]
+    labelled: Sequence[tuple[str, str]]
+    label: NDArray[np.int64]
+    answer: NDArray[np.int64]
+    words: Sequence[str]
+
+    @property
+    def labels_given(self) -> NDArray[np.bool_]:
+        """Of each word and criterion, shape (words, criteria), whether most readings give it."""
+        criteria = [criterion for _, criterion in self.labelled]
+        names = list(dict.fromkeys(criteria))
+        column = np.array([names.index(name) for name in criteria], dtype=np.int64)[self.about]
+        right, stated = np.zeros((2, len(self.words), len(names)), dtype=np.int64)
+        np.add.at(right, (self.label, column), self.answer == self.label)
+        np.add.at(stated, (self.label, column), self.answer >= 0)
+        given: NDArray[np.bool_] = (2 * right > stated)[self.label, column]
+        return given
 
 
 def labels_to_look_at(cell: Cell) -> LabelsToLookAt:
@@ -105,54 +117,79 @@ def labels_to_look_at(cell: Cell) -> LabelsToLookAt:
     Of suites whose labels are made with their items, and of none that the judge is measured
     against, there is none.
     """
-    measured = {measure.name for measure in cell.measures}
-    readings = [*_readings(cell.judgments)] if AGREEMENT.name in measured else []
-    given = _labels_given(readings)
-    read = [each for each in readings if each.is_read and (each.criterion, each.label) in given]
-    listed = tuple(each for each in read if each.is_contradicted)
-    rest = [each for each in read if not each.is_contradicted]
-    expected = expected_contradictions(
-        [each.verdicts[each.other] for each in rest],
-        [each.calls for each in rest],
-        [each.calls for each in read],
+    if AGREEMENT.name not in {measure.name for measure in cell.measures}:
+        return LabelsToLookAt()
+    readings = _of_grades(cell) if cell.design.criteria else _of_verdicts(cell)
+    if not readings.about.size:
+        return LabelsToLookAt()
+    given = readings.labels_given
+    not_given = {readings.words[code] for code in np.unique(readings.label[~given]).tolist()}
+    return _looked_at(readings, given)._replace(not_given=tuple(sorted(not_given)))
+
+
+def _looked_at(readings: _Readings, given: NDArray[np.bool_]) -> LabelsToLookAt:
+    """The labels that are contradicted among those that are ``given``, a flag of each reading."""
+    about, size = readings.about, len(readings.labelled)
+    calls = np.bincount(about, minlength=size)
+    stated = np.bincount(about[given & (readings.answer >= 0)], minlength=size)
+    is_other = given & (readings.answer >= 0) & (readings.answer != readings.label)
+    answers, counts = np.unique(
+        about[is_other] * len(readings.words) + readings.answer[is_other], return_counts=True
     )
-    not_given = {each.label for each in readings if (each.criterion, each.label) not in given}
-    return LabelsToLookAt(listed, len(read), expected, tuple(sorted(not_given)))
+    wrong = np.zeros(size, dtype=np.int64)
+    np.maximum.at(wrong, answers // len(readings.words), counts)
+    is_read = (calls == stated) & (calls > 1)
+    is_listed = is_read & (wrong == calls)
+    rest = is_read & ~is_listed
+    expected = expected_contradictions(wrong[rest], calls[rest], calls[is_read])
+    first = np.full(size, -1, dtype=np.int64)
+    first[about[::-1]] = np.arange(about.size)[::-1]
+    listed = tuple(
+        ContradictedLabel(
+            *readings.labelled[place],
+            readings.words[readings.label[first[place]]],
+            readings.words[readings.answer[first[place]]],
+            int(calls[place]),
+        )
+        for place in np.flatnonzero(is_listed).tolist()
+    )
+    return LabelsToLookAt(listed, int(is_read.sum()), expected)
 
 
-def _readings(judgments: Iterable[Judgment]) -> Iterator[LabelReadings]:
-    """The readings of each item with a label, or of each criterion with one."""
-    by_label: dict[tuple[str, str], LabelReadings] = {}
-    for judgment in judgments:
-        trial = judgment.trial
-        answers = dict(answers_of(judgment))
-        for criterion, label in _labels(trial):
-            readings = by_label.setdefault(
-                (trial.item, criterion), LabelReadings(trial.item, criterion, label)
-            )
-            readings.calls += 1
-            if criterion in answers:
-                readings.verdicts[str(answers[criterion])] += 1
-    yield from by_label.values()
+def _of_verdicts(cell: Cell) -> _Readings:
+    """The readings of items with a label."""
+    labels, label_words = cell.coded("label")
+    answers, answer_words = cell.coded("answer")
+    words = list(dict.fromkeys([*answer_words, *label_words]))
+    place = {word: code for code, word in enumerate(words)}
+    of_label = np.array([*(place[word] for word in label_words), -1], dtype=np.int64)
+    of_answer = np.array(
+        [*(-1 if word == ABSTAIN else place[word] for word in answer_words), -1], dtype=np.int64
+    )
+    has_label = labels >= 0
+    labelled = [(item, "") for item in cell.coded("item")[1]]
+    about = cell.items.astype(np.int64)[has_label]
+    return _Readings(
+        about, labelled, of_label[labels][has_label], of_answer[answers][has_label], words
+    )
 
 
-def _labels(trial: Trial) -> Iterator[tuple[str, str]]:
-    """The label of the trial's item, or what most people say of each criterion."""
-    if trial.label is not None:
-        yield "", trial.label
-        return
-    for criterion, by_person in trial.people.items():
-        if (label := majority(by_person.values())) is not None:
-            yield criterion, label
-
-
-def _labels_given(readings: Iterable[LabelReadings]) -> set[tuple[str, str]]:
-    """The labels that the judge gives to most readings of the items that have them."""
-    right, stated = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    for each in readings:
-        right[each.criterion, each.label] += each.verdicts[each.label]
-        stated[each.criterion, each.label] += each.verdicts.total()
-    return {label for label, count in right.items() if 2 * count > stated[label]}
+def _of_grades(cell: Cell) -> _Readings:
+    """The readings of criteria that people graded, with what most of them say."""
+    labelled: dict[tuple[str, str], int] = {}
+    words: dict[str, int] = {}
+    rows: list[tuple[int, int, int]] = []
+    for judgment in cell.judgments:
+        grades = dict(answers_of(judgment))
+        for criterion, by_person in judgment.trial.people.items():
+            if (label := majority(by_person.values())) is None:
+                continue
+            about = labelled.setdefault((judgment.trial.item, criterion), len(labelled))
+            grade = grades.get(criterion)
+            answer = -1 if grade is None else words.setdefault(str(grade), len(words))
+            rows.append((about, words.setdefault(label, len(words)), answer))
+    about_, label_, answer_ = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return _Readings(about_, [*labelled], label_, answer_, [*words])
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -173,18 +210,18 @@ def contradicted(cell: Cell, _estimates: Estimates, suite: Suite | None) -> Tabl
         "expected_upper": expected and expected.upper,
         "not_given": list(looked_at.not_given),
     }
-    return [numbers, *(_row(readings, items) for readings in looked_at.listed)]
+    return [numbers, *(_row(listed, items) for listed in looked_at.listed)]
 
 
-def _row(readings: LabelReadings, items: Mapping[str, Item]) -> dict[str, Any]:
-    item = items.get(readings.item)
-    about = {"criterion": readings.criterion} if readings.criterion else {}
+def _row(listed: ContradictedLabel, items: Mapping[str, Item]) -> dict[str, Any]:
+    item = items.get(listed.item)
+    about = {"criterion": listed.criterion} if listed.criterion else {}
     return {
-        "item": readings.item,
+        "item": listed.item,
         **about,
-        "label": readings.label,
-        "verdict": readings.other,
-        "readings": readings.calls,
+        "label": listed.label,
+        "verdict": listed.verdict,
+        "readings": listed.readings,
         "texts": {} if item is None else _texts(item),
     }
 

@@ -9,10 +9,14 @@ import pytest
 
 from pytest_judgesense.datasheets.sections import TableRows, tables_named
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.contradicted import contradicted, labels_to_look_at
+from pytest_judgesense.instruments.contradicted import (
+    ContradictedLabel,
+    contradicted,
+    labels_to_look_at,
+)
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.report.logged_cells import datasheet_of_cells
-from pytest_judgesense.trial import Judgment, Trial, Verdict
+from pytest_judgesense.trial import Criterion, Judgment, Trial, Verdict
 from tests.measures.building import (
     LADDER,
     SLOTS,
@@ -26,6 +30,8 @@ from tests.measures.building import (
 from tests.suites.files import CONTENT, write_suite
 from tests.suites.known import load_suite
 
+# Any design of grades by criterion.
+GRADED = replace(YES_NO, criteria=(Criterion("tone", ("1", "2", "3", "4")),))
 RIGHT = {f"i{number}": ["YES", "YES", "YES"] for number in range(8)}
 
 
@@ -82,12 +88,8 @@ def test_grades_of_people_are_labels_of_their_criteria() -> None:
 
     # Most people say 4 of the tone; of the length they are divided, which is no label.
     grades = {f"i{number}": 4 for number in range(6)} | {"low": 1}
-    of = cell(YES_NO, [graded(i, t, grade) for i, grade in grades.items() for t in ("t1", "t2")])
-    (readings,) = labels_to_look_at(of).listed
-    assert (readings.item, readings.criterion, readings.label, readings.other) == (
-        *("low", "tone"),
-        *("4", "1"),
-    )
+    of = cell(GRADED, [graded(i, t, grade) for i, grade in grades.items() for t in ("t1", "t2")])
+    assert labels_to_look_at(of).listed == (ContradictedLabel("low", "tone", "4", "1", 2),)
 
 
 def test_labels_that_are_made_with_their_items_are_not_looked_at() -> None:

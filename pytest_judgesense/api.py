@@ -132,7 +132,7 @@ class MeasuredDatasheet(Datasheet):
                 expected="a datasheet of measure, or one read from a judgment log",
                 remedy="read the log: datasheet_of('judgments.jsonl')",
             )
-        logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells]
+        logs = [list(log_lines(cell.all_judgments, cell.design)) for cell in self.cells]
         view = view_of(self, self.registry)
         text = datasheet_text(path.suffix, view, logs, evidence=PageEvidence(self.cells))
         replace_text(path, text)

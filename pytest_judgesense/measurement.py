@@ -494,7 +494,9 @@ def cell_of(
 ) -> Cell:
     """The judgments of a judge on a suite as measures take them."""
     measures = registry.measures_on(suite.kind, suite.name)
-    return Cell(judge, suite.name, suite.design, tuple(judgments), seed, measures)
+    return Cell.with_controls_apart(
+        judge, suite.name, suite.design, tuple(judgments), seed, measures
+    )
 
 
 def _estimate(

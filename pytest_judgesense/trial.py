@@ -32,6 +32,8 @@ LABEL: Final = "label"
 _REFUSED: Final = ("refusal", "refused")
 # The condition that holds what produced the judged text.
 SYSTEM: Final = "system"
+# The condition of controls, which are asked beside the items and are none of them.
+CONTROL: Final = "control"
 # The condition that holds the temperature of a trial.
 TEMPERATURE: Final = "temperature"
 # Names are in every row of a report; ours have at most 80 characters.

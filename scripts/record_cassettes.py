@@ -31,7 +31,7 @@ record(("mixed",), [*TASKS, "vacuum", "rubric", "debate", "ladder", "ladder-fine
 record(("clean", "mixed"), ["factuality@inverted", "vacuum@both-arms"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])
 record(("clean",), [f"{name}@published-three-runs" for name in TASKS])
-record(("clean", "mixed", "noisy", "positional"), ["depth@quick"])
+record(("clean", "mixed", "noisy", "positional"), ["depth@quick", "factuality@leniency"])
 # What is large and not recorded of these judges is computed.
 record(("noisy",), [*PUBLISHED, "debate", "ladder-fine"])
 record(("positional",), PUBLISHED)

@@ -87,6 +87,21 @@ def grades(item: dict[str, Any]) -> Iterator[tuple[str, float]]:
         yield said, (grade - 1 + off * (1 if grade < 4 else -1)) / 4
 
 
+def vague_answers() -> list[str]:
+    """The digests of the vague wrong answers of the built-in suite."""
+    return sorted(
+        text_digest(line["answer"])
+        for line in lines_of("factuality", "controls.jsonl")
+        if line["control"] == "vague"
+    )
+
+
+def lines_of(suite: str, file: str) -> list[dict[str, Any]]:
+    """The lines of a file of a built-in suite."""
+    lines = (CHECKOUT / "suites" / suite / file).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
+
+
 READERS = {
     "preference": pairs,
     "relevance": pairs,
@@ -105,10 +120,9 @@ def key_of_suites() -> dict[str, float]:
     """The key: a number by the digest of each text, in the order of the digests."""
     key: dict[str, float] = {}
     for name, reader in READERS.items():
-        (stimuli,) = (CHECKOUT / "suites" / name).glob("*.jsonl")
-        lines = stimuli.read_text(encoding="utf-8").splitlines()
-        for line in filter(str.strip, lines):
-            for text, number in reader(json.loads(line)):
+        files = sorted((CHECKOUT / "suites" / name).glob("*.jsonl"))
+        for line in (line for file in files for line in lines_of(name, file.name)):
+            for text, number in reader(line):
                 before = key.setdefault(text_digest(text), number)
                 if before != number:
                     raise SystemExit(f"{name}: known as {before} and {number}: {text[:70]}")
@@ -142,12 +156,14 @@ def passages() -> dict[str, list[str]]:
 
 def main() -> None:
     from pytest_judgesense.instruments.depth.simulated import KEY as OF_PASSAGES
+    from pytest_judgesense.instruments.paraphrase.simulated import KEY as OF_VAGUE
     from pytest_judgesense.instruments.probe.simulated import KEY as OF_PROBES
 
-    keys: dict[Path, dict[str, Any]] = {
+    keys: dict[Path, dict[str, Any] | list[str]] = {
         KEY: key_of_suites(),
         OF_PROBES: key_without_hedges(),
         OF_PASSAGES: passages(),
+        OF_VAGUE: vague_answers(),
     }
     for path, key in keys.items():
         path.write_text(json.dumps(key, indent=0) + "\n", encoding="utf-8")

@@ -331,7 +331,7 @@ class _Bet:
         graded = bool(self.cell.design.criteria)  # a reply may lack a grade of them
         return {
             judgment.trial.cluster
-            for judgment in self.cell.judgments
+            for judgment in self.cell.all_judgments
             if judgment.verdict is None or (graded and "null" in judgment.verdict)
         }
 
@@ -362,7 +362,11 @@ class _Bet:
         """The units of each cluster if every reply states its answer."""
         of, answers = self.finding.estimate, filled(self.cell.design, self.trials)
         measures = tuple(measure for measure in self.cell.measures if measure.name == of.measure)
-        estimates = estimate_all(replace(self.cell, judgments=answers, measures=measures))
+        cell = self.cell
+        planned = Cell.with_controls_apart(
+            cell.judge, cell.suite, cell.design, answers, cell.seed, measures
+        )
+        estimates = estimate_all(planned)
         estimate = find_estimate(estimates, of.measure, of.condition)
         return Counter(estimate.anew().clusters if estimate and estimate.anew else ())
 

@@ -191,8 +191,10 @@ class Explanation:
         head, examples = f"{title}: {len(groups)}", list(self._shown_briefly(shown))
         if not examples:
             # Nothing was judged: why the calls failed speaks against the check.
-            examples = list(failure_lines(self.cell.judgments))
-            failed = sum(isinstance(judgment.outcome, Failed) for judgment in self.cell.judgments)
+            examples = list(failure_lines(self.cell.all_judgments))
+            failed = sum(
+                isinstance(judgment.outcome, Failed) for judgment in self.cell.all_judgments
+            )
             head = f"calls that failed: {failed}"
         if not examples:
             # Such as one answer to everything.
@@ -220,7 +222,7 @@ class Explanation:
             yield from (f"    {line}" for line in _details(assessment))
         for estimate in self.outcome.beside:
             yield f"  beside it: {named(estimate)} = {value_text(estimate)}"
-        yield from (f"  {line}" for line in failure_lines(self.cell.judgments))
+        yield from (f"  {line}" for line in failure_lines(self.cell.all_judgments))
         title, groups = self._evidence
         if groups:
             yield f"  {title}: {items_words(len(groups), items_of(groups))}"

@@ -73,7 +73,7 @@ def _units_against(measure: Measure, estimate: Estimate, cell: Cell) -> tuple[st
     units = estimate.observations
     if units is None:
         return title, []
-    by_id = {judgment.trial.id: judgment for judgment in cell.judgments}
+    by_id = {judgment.trial.id: judgment for judgment in cell.all_judgments}
     against = [
         tuple(by_id[trial] for trial in key.split("\n"))
         for key, value in zip(units.keys, units.values, strict=True)
@@ -104,7 +104,7 @@ def moved_against(outcome: RegressionOutcome) -> tuple[tuple[str, ...], ...]:
 
     def loses(units: Sequence[tuple[str, ...]]) -> bool:
         taken_back = {trial: old.by_id[trial] for unit in units for trial in unit}
-        without = cell.of(taken_back.get(j.trial.id, j) for j in cell.judgments)
+        without = cell.of(taken_back.get(j.trial.id, j) for j in cell.all_judgments)
         estimate = find_estimate(measure.estimator(without), name, condition)
         if estimate is None or estimate.value is None:
             return False

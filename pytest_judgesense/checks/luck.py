@@ -59,7 +59,7 @@ class Draws(NamedTuple):
     @classmethod
     def of(cls, cell: Cell, policy: str) -> Draws:
         """The same draws for every judge on the suite of ``cell``, in every process."""
-        names = sorted({judgment.trial.cluster for judgment in cell.judgments})
+        names = sorted({judgment.trial.cluster for judgment in cell.all_judgments})
         draws = _DRAWS if policy == "estimate" else _DRAWS_OF_BOUNDS
         counts = redraw.drawn_counts(
             len(names), draws, [cell.seed, zlib.crc32(cell.suite.encode())]

@@ -297,7 +297,7 @@ def _relabelled(old: Side, new: Side, trials: Relabelled) -> _Sides:
         return Side.of(
             side.cell.of(
                 replace(judgment, trial=trials.get(judgment.trial.id, judgment.trial))
-                for judgment in side.cell.judgments
+                for judgment in side.cell.all_judgments
             )
         )
 
@@ -310,7 +310,7 @@ def _without(old: Side, new: Side, trials: frozenset[str]) -> _Sides:
     def without(side: Side) -> Side:
         if side.cell is None:
             return side
-        left = (each for each in side.cell.judgments if each.trial.id not in trials)
+        left = (each for each in side.cell.all_judgments if each.trial.id not in trials)
         return Side.of(side.cell.of(left))
 
     return without(old), without(new)

@@ -115,7 +115,7 @@ class Side:
 
     @cached_property
     def by_id(self) -> dict[str, Judgment]:
-        return {j.trial.id: j for j in self.cell.judgments} if self.cell else {}
+        return {j.trial.id: j for j in self.cell.all_judgments} if self.cell else {}
 
     @cached_property
     def clusters(self) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class Side:
             return self, other
         if id(other) not in self._common:
             old, new = (
-                Side.of(cell.of(j for j in cell.judgments if j.trial.id in both))
+                Side.of(cell.of(j for j in cell.all_judgments if j.trial.id in both))
                 for cell in (self.cell, other.cell)
             )
             self._common[id(other)] = old, new
@@ -155,14 +155,14 @@ class Side:
             by_reply = any(measure.source for measure in cell.measures)
             differing = {
                 judgment.trial.cluster: None
-                for judgment in cell.judgments
+                for judgment in cell.all_judgments
                 if _is_another(judgment, theirs[judgment.trial.id], by_reply=by_reply)
             }
 
             def swapped(cluster: str) -> dict[_Key, _Cases]:
                 judgments = (
                     theirs[judgment.trial.id] if judgment.trial.cluster == cluster else judgment
-                    for judgment in cell.judgments
+                    for judgment in cell.all_judgments
                 )
                 return {_key(of): _cases_of(of) for of in estimate_all(cell.of(judgments))}
 
@@ -181,7 +181,7 @@ class Side:
 
         def rest(cluster: str) -> dict[_Key, _Cases]:
             remaining = cell.of(
-                judgment for judgment in cell.judgments if judgment.trial.cluster != cluster
+                judgment for judgment in cell.all_judgments if judgment.trial.cluster != cluster
             )
             return {_key(estimate): _cases_of(estimate) for estimate in estimate_all(remaining)}
 

@@ -200,7 +200,9 @@ def _planned_sizes(
     If they depend on the answers, twice the numbers of trials in proportion, ``by_cluster``: a bar
     needs the fewest clusters of two units each.
     """
-    cell = Cell("", suite.name, suite.design, filled(suite.design, trials), 0, (measure,))
+    cell = Cell.with_controls_apart(
+        "", suite.name, suite.design, filled(suite.design, trials), 0, (measure,)
+    )
     estimate = next((each for each in estimate_all(cell) if each.measure == measure.name), None)
     if estimate is None or estimate.clustered is None:
         return _in_proportion(by_cluster, 2.0)

@@ -18,6 +18,8 @@ from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.output import write_text
 from pytest_judgesense.questions.label.by_judge import JudgeLabelsQuestion
 from pytest_judgesense.questions.label.by_person import (
+    CHOSEN,
+    CONTRADICTED,
     DISPUTED,
     NAME_FORM,
     Draw,
@@ -27,6 +29,7 @@ from pytest_judgesense.questions.label.by_person import (
 from pytest_judgesense.questions.label.wordings import WordingsQuestion
 from pytest_judgesense.questions.terms import AskingTerms
 
+_DRAWS: Final = f"N|{DISPUTED}|{CONTRADICTED}"
 _OF_A_PERSON = ("person", "draw", "no_browser")
 _OF_A_JUDGE = (
     "output",
@@ -56,8 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", help=text, **FILE)
     person = parser.add_argument_group("a person, on a page of this machine")
     person.add_argument("--person", metavar="NAME", type=_person, help="who labels")
-    meaning = "so many items, at random (default: all); or those on which recordings disagree"
-    person.add_argument("--draw", metavar="N|disputed", type=_draw, help=meaning)
+    meaning = (
+        "so many items, at random (default: all); disputed: those on which judges or wordings "
+        "disagree; contradicted: those whose label every reading of a judge contradicts"
+    )
+    person.add_argument("--draw", metavar=_DRAWS, type=_draw, help=meaning)
     person.add_argument("--no-browser", help="print the address of the page alone", **FLAG)
 
 
@@ -68,10 +74,11 @@ def _person(text: str) -> str:
 
 
 def _draw(text: str) -> Draw:
-    if text == DISPUTED:
-        return DISPUTED
+    if chosen := next((word for word in CHOSEN if word == text), None):
+        return chosen
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"a number of items, or {DISPUTED}, is expected")
+        expected = f"a number of items, {DISPUTED} or {CONTRADICTED}, is expected"
+        raise argparse.ArgumentTypeError(expected)
     return int(text)
 
 

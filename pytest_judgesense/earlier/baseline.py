@@ -132,7 +132,7 @@ def _suite_text(part: SavedSuite) -> str:
         head["max_tokens"] = sheet.max_tokens
     # On a separate line: if the recording is repeated, only this line and changed replies differ.
     recorded = f'"recorded": {_json(sheet.recorded)}'
-    judgments = ",\n".join(map(_judgment_text, part.cell.judgments))
+    judgments = ",\n".join(map(_judgment_text, part.cell.all_judgments))
     return f'{_json(head)[:-1]},\n{recorded},\n"judgments": [\n{judgments}\n]}}'
 
 
@@ -238,7 +238,9 @@ def _of_baseline(
                 for number, line in enumerate(of.judgments, start=1)
             )
             measures = registry.measures_on(design.kind, of.suite)
-            side = Side.of(Cell(name, of.suite, design, judgments, seed, measures))
+            side = Side.of(
+                Cell.with_controls_apart(name, of.suite, design, judgments, seed, measures)
+            )
             prompts = None if of.prompts is None else of.prompts.model_dump()
             texts = (of.digest, prompts, of.recorded)
             budget = of.max_tokens

@@ -673,7 +673,7 @@ def _cell(
     registry: Registry,
 ) -> Cell:
     measures = registry.measures_on(suite.kind, suite.name)
-    return Cell(judge.name, suite.name, suite.design, judgments, seed, measures)
+    return Cell.with_controls_apart(judge.name, suite.name, suite.design, judgments, seed, measures)
 
 
 def _texts_of(item: Item) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_judgesense.datasheets.profile import Word, any_above
 from pytest_judgesense.datasheets.sections import JudgeComparison, Report, ReportSection
-from pytest_judgesense.instruments import exclusions, leaderboard
+from pytest_judgesense.instruments import contradicted, exclusions, leaderboard
 from pytest_judgesense.judges.providers.builtin import BUILT_IN as PROVIDERS
 from pytest_judgesense.measures.shared import confounded
 from pytest_judgesense.registry import Importer, Registry, Room, RoomContents
@@ -149,6 +149,15 @@ _FOR_EVERY_KIND: Final = Report(
             exclusions.excluded,
             exclusions.excluded_lines,
             title="Calls that take no part in the numbers",
+        ),
+        ReportSection(
+            contradicted.CONTRADICTED,
+            contradicted.contradicted,
+            contradicted.contradicted_lines,
+            brief=contradicted.contradicted_brief,
+            with_tables=True,
+            passages=contradicted.contradicted_passages,
+            title="Labels to look at",
         ),
     ),
     comparisons=(

@@ -31,7 +31,7 @@ from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters, joint_codes
 from pytest_judgesense.stats.proportions import wilson
 from pytest_judgesense.suites.planning import trial_order
-from pytest_judgesense.trial import Condition, Design, Failed, Judgment, Unparsed, Verdict
+from pytest_judgesense.trial import CONTROL, Condition, Design, Failed, Judgment, Unparsed, Verdict
 
 _Value = TypeVar("_Value")
 # A code of each judgment, and what the codes stand for.
@@ -62,8 +62,9 @@ class Cell:
     """The judgments of one judge on one suite.
 
     Attributes:
-        judgments: all of them, in trial order; those of a cell that is made of another may be made
-            when they are looked at.
+        judgments: all of them but those of controls, in trial order; those of a cell that is made
+            of another may be made when they are looked at.
+        controls: those of controls, which no measure counts but those that are about them.
     """
 
     judge: str
@@ -72,7 +73,27 @@ class Cell:
     judgments: Sequence[Judgment]
     seed: int = 0
     measures: tuple[Measure, ...] = field(default=(), repr=False, compare=False)
+    controls: tuple[Judgment, ...] = ()
     _computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @classmethod
+    def with_controls_apart(
+        cls,
+        judge: str,
+        suite: str,
+        design: Design,
+        judgments: Sequence[Judgment],
+        seed: int = 0,
+        measures: tuple[Measure, ...] = (),
+    ) -> Self:
+        """The cell of all judgments of a judge on a suite, those of its controls by themselves."""
+        items, controls = _controls_apart(judgments)
+        return cls(judge, suite, design, items, seed, measures, controls)
+
+    @property
+    def all_judgments(self) -> Sequence[Judgment]:
+        """Those of items, then those of controls: in trial order, for controls are asked last."""
+        return (*self.judgments, *self.controls) if self.controls else self.judgments
 
     def once(self, name: str, make: Callable[[], _Value]) -> _Value:
         """The result of ``make``, computed once for the cell and shared by measures."""
@@ -137,14 +158,19 @@ class Cell:
         return len(verdicts) == 1 and int((codes >= 0).sum()) > 1
 
     def of(self, judgments: Iterable[Judgment]) -> Self:
-        """The cell of some of its judgments."""
-        return replace(self, judgments=tuple(judgments))
+        """The cell of some of its judgments; without controls unless they are among these."""
+        if not self.controls:
+            return replace(self, judgments=tuple(judgments))
+        items, controls = _controls_apart(tuple(judgments))
+        return replace(self, judgments=items, controls=controls)
 
     def where(self, **condition: object) -> Self:
         """The cell of the judgments whose trial matches all of ``condition``."""
         wanted = condition.items()
         return self.of(
-            judgment for judgment in self.judgments if wanted <= judgment.trial.condition.items()
+            judgment
+            for judgment in self.all_judgments
+            if wanted <= judgment.trial.condition.items()
         )
 
     def having(self, name: str, *values: object) -> NDArray[np.bool_]:
@@ -182,6 +208,16 @@ class Cell:
     def both_orders(self) -> list[tuple[Judgment, Judgment]]:
         """Judgments of one item, template, temperature and replicate in both orders."""
         return [(ab, ba) for ab, ba in self.judged(self.order_pairs())]
+
+
+def _controls_apart(
+    judgments: Sequence[Judgment],
+) -> tuple[Sequence[Judgment], tuple[Judgment, ...]]:
+    """The judgments of items, and those of controls."""
+    controls = tuple(j for j in judgments if CONTROL in j.trial.condition)
+    if not controls:
+        return judgments, ()
+    return tuple(j for j in judgments if CONTROL not in j.trial.condition), controls
 
 
 def once_a_cell(make: Callable[[Cell], _Value]) -> Callable[[Cell], _Value]:

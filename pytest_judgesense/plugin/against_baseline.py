@@ -249,7 +249,7 @@ class RevisionBaseline:
 
     def notices(self, member: DeclaredCheck, now: Measurement) -> tuple[str, ...]:
         """What of items, labels and verdicts is gone, new or not as it was."""
-        return self.reader.past(member.judge, member.suite).notices_of(now.cell.judgments)
+        return self.reader.past(member.judge, member.suite).notices_of(now.cell.all_judgments)
 
 
 def cell_before(reader: PastReader | JudgesenseError, now: Measurement) -> Cell | None:

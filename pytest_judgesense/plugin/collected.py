@@ -159,7 +159,7 @@ class Collected:
         prompts = [measurement.prompt_of(judgment.trial.id) for judgment in measurement.judgments]
         numbers = {text: number for number, text in enumerate(dict.fromkeys(prompts))}
         cell = self.before(measurement)
-        before = log_lines(cell.judgments, cell.design) if cell else ()
+        before = log_lines(cell.all_judgments, cell.design) if cell else ()
         return replace(
             part,
             prompts=tuple(map(self.cleaned, numbers)),

@@ -76,7 +76,7 @@ class MeasuredPart:
         """The prompt of each trial of its ``cell``."""
         return {
             judgment.trial.id: self.prompts[number]
-            for judgment, number in zip(cell.judgments, self.prompt_numbers, strict=True)
+            for judgment, number in zip(cell.all_judgments, self.prompt_numbers, strict=True)
         }
 
 

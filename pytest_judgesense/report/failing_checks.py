@@ -218,7 +218,7 @@ def _then_and_now(
     cell = next((cell for cell in evidence.cells if (cell.judge, cell.suite) == key), None)
     if before is None or cell is None:
         return []
-    now = {judgment.trial.id: judgment for judgment in cell.judgments}
+    now = {judgment.trial.id: judgment for judgment in cell.all_judgments}
     trials = (example.trial for example in against.examples)
     return [
         (before.by_id[trial], now[trial])

@@ -336,7 +336,7 @@ def cell_of_lines(
     read = [judgment_of_object(json_value(line), "a judgment", registry) for line in lines]
     judgments, design = tuple(judgment for judgment, _ in read), read[0][1]
     assert design is not None, "the lines of a session name their design"
-    return Cell(judgments[0].judge, suite, design, judgments, seed)
+    return Cell.with_controls_apart(judgments[0].judge, suite, design, judgments, seed)
 
 
 def design_of_object(value: Mapping[str, Any], where: str) -> Design:

@@ -99,7 +99,7 @@ def cells_of_judgments(
             of_cell, design = _with_numbers(of_cell, design, registry)
         _refuse_unlike(suite, design, of_cell, is_stated=of_lines is not None)
         measures = registry.measures_on(design.kind, suite)
-        cell = Cell(judge, suite, design, of_cell, seed, measures)
+        cell = Cell.with_controls_apart(judge, suite, design, of_cell, seed, measures)
         _refuse_two_names(cell, paths, registry)
         cells.append(cell)
     return cells
@@ -213,7 +213,7 @@ def datasheet_of_cells(
             identity={"name": cell.judge, "provider": "log", "model": cell.judge},
             recorded=_recorded(cell),
             estimates=estimates,
-            calls=Calls.of(cell.judgments),
+            calls=Calls.of(cell.all_judgments),
             notices=notices,
             analyses=registry.report.analyses(cell, estimates),
             material=registry.report.material(cell),
@@ -225,5 +225,5 @@ def datasheet_of_cells(
 
 def _recorded(cell: Cell) -> tuple[str, str] | None:
     """When the first and the last answer of a cell was recorded, where its log says it."""
-    moments = [judgment.recorded_at for judgment in cell.judgments if judgment.recorded_at]
+    moments = [judgment.recorded_at for judgment in cell.all_judgments if judgment.recorded_at]
     return (min(moments), max(moments)) if moments else None

@@ -70,7 +70,7 @@ def _columns(
         prompts_of_cell = evidence.prompts.get((cell.judge, cell.suite), {})
         before = evidence.before.get((cell.judge, cell.suite))
         row_of = {}
-        for judgment in cell.judgments:
+        for judgment in cell.all_judgments:
             trial = judgment.trial
             row_of[trial.id] = len(rows)
             prompt = prompts_of_cell.get(trial.id)
@@ -137,7 +137,7 @@ def _flips(
         return  # two scores are near each other or far, and seldom equal
     # Replicates, each with the first one of its question.
     first: dict[tuple[Any, ...], Judgment] = {}
-    for judgment in cell.judgments:
+    for judgment in cell.all_judgments:
         trial = judgment.trial
         condition = tuple(sorted(trial.condition.items()))
         if judgment.verdict is not None:

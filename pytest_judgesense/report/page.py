@@ -86,7 +86,7 @@ def page_text(
         columns=shown_columns(),
         evidence=Markup(packed_evidence),  # noqa: S704 letters and digits
         cut=cut,
-        trials=sum(len(cell.judgments) for cell in evidence.cells),
+        trials=sum(len(cell.all_judgments) for cell in evidence.cells),
         has_prompts=bool(evidence.prompts),
         has_before=any(before.by_id for before in evidence.before.values()),
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pytest_judgesense.errors import told_apart
-from pytest_judgesense.trial import LABEL, Condition, Order, People, majority
+from pytest_judgesense.trial import CONTROL, LABEL, Condition, Order, People, majority
 
 ITEM_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _LONGEST: Final = 60
@@ -74,6 +74,11 @@ class Item:
     groups: Mapping[str, str] = field(default_factory=dict)
     taken: frozenset[str] | None = field(default=None, repr=False)
     place: str = field(default="", repr=False, compare=False)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is asked beside the items of its suite, and no number of these counts it."""
+        return CONTROL in self.condition
 
     @property
     def digest(self) -> str:

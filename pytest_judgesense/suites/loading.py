@@ -223,8 +223,8 @@ def _material(kind: Kind, form: SuiteForm, folder: Path) -> Material:
 
 
 def _as_chosen(form: SuiteForm, chosen: PresetForm) -> SuiteForm:
-    """The suite file with the probes of a preset, and its lengths, if that names any."""
-    named = {"probes": chosen.probes, "lengths": chosen.lengths}
+    """The suite file with the probes of a preset, its lengths and controls, if it names any."""
+    named = {"probes": chosen.probes, "lengths": chosen.lengths, "controls": chosen.controls}
     update = {key: value for key, value in named.items() if value is not None}
     if not update:
         return form
@@ -455,8 +455,8 @@ def _digest(
     table["design"] = {key: value for key, value in design.items() if key != "early_stop"}
     # Rare keys are left out of the digests of suites without them.
     rarely = ("probes", "edits", "edited", "favourable", "family", "lengths", "padding")
-    stimuli = _without(table["stimuli"], "columns", "values", "labelled", "source", *rarely)
-    stimuli = _without(stimuli, "messages")
+    usual = ("columns", "values", "labelled", "source", "controls", "messages")
+    stimuli = _without(table["stimuli"], *usual, *rarely)
     table["stimuli"] = {k: v for k, v in stimuli.items() if k not in ("accepted", "groups")}
     table["space"] = _without(table["space"], "criteria", "scales", "weights", "pass_mark", "score")
     rare = ("judge_type", "prompt_style", "system")
@@ -470,7 +470,7 @@ def _digest(
     chosen = dumped and _without(
         dumped,
         *("temperatures", "of_each", "system", "temperature", "most_tokens", "structured"),
-        *("probes", "lengths"),
+        *("probes", "lengths", "controls"),
     )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(table)}, {_json(chosen)}, "'.encode())

@@ -32,7 +32,7 @@ from pytest_judgesense.suites.prompt_template import fill, placeholders
 from pytest_judgesense.suites.shortcuts import lexical_shortcut
 from pytest_judgesense.suites.suite import Suite, Template, derived
 from pytest_judgesense.suites.wordings import polarity, template_labels
-from pytest_judgesense.trial import TIE, Order, Trial, slot_of_content
+from pytest_judgesense.trial import CONTROL, TIE, Order, Trial, slot_of_content
 
 # How far a share of items may lie from chance.
 MARGIN: Final = 0.15
@@ -422,12 +422,13 @@ def _label_balance(suite: Suite) -> Iterator[LintFinding]:
     """One answer, given to everything, would be right too often."""
     if suite.space.score is not None:
         return  # no answer of many is right too often
-    right = Counter(a for t in plan_trials(suite) if (a := _right_answer(suite, t)) is not None)
+    trials = (trial for trial in plan_trials(suite) if CONTROL not in trial.condition)
+    right = Counter(a for t in trials if (a := _right_answer(suite, t)) is not None)
     if not right:
         return
     (answer, most), total = right.most_common(1)[0], sum(right.values())
     excess = most / total - 1 / len(suite.space.labels)
-    labelled = sum(item.label is not None for item in suite.items)
+    labelled = sum(item.label is not None for item in suite.items if not item.is_control)
     if excess > MARGIN and excess * labelled > 1:
         yield LintFinding(
             "warning",

@@ -248,6 +248,7 @@ OF_SOME_KINDS: Final = frozenset(
         *("steps", "distances", "subsets"),
         *("probes", "edits", "edited", "favourable", "family"),
         *("lengths", "padding"),
+        "controls",
     )
 )
 
@@ -276,6 +277,9 @@ class StimuliForm(Form):
 
     ``messages`` names the fields that hold conversations: each a list of chat messages, with tool
     calls and what tools returned, which becomes one text; see `files.conversation`.
+
+    Of a suite that is measured against labels: ``controls`` is a file of vague and specific wrong
+    answers in the form of ``file``.
     """
 
     file: str
@@ -296,6 +300,7 @@ class StimuliForm(Form):
     padding: str | None = None
     messages: list[str] | None = Field(default=None, min_length=1)
     groups: list[Annotated[str, Field(min_length=1)]] | None = None
+    controls: str | None = None
 
     @field_validator("messages")
     @classmethod
@@ -394,7 +399,8 @@ class PresetForm(Form):
     ``most_tokens`` is the budget of a reply of judges that declare neither reasoning nor a larger
     budget than the default. With ``structured`` judges that give structured output are asked for it
     unless they decline: a verdict by the JSON schema of the decision space. ``probes`` are made in
-    place of those of the suite, and records of these ``lengths``.
+    place of those of the suite, records of these ``lengths``, and the items of a file of
+    ``controls`` beside those of the suite.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -412,6 +418,7 @@ class PresetForm(Form):
     structured: Literal[True] | None = None
     probes: list[Slug] | None = Field(default=None, min_length=1)
     lengths: Lengths | None = Field(default=None, min_length=1)
+    controls: str | None = None
     checks: dict[str, Any] | None = None
 
 

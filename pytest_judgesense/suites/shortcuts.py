@@ -137,7 +137,8 @@ _POSITION: Final = "position"
 @derived
 def _labelled(suite: Suite) -> Sequence[Item]:
     if not suite.space.pairwise:
-        return [i for i in suite.items if i.label is not None and suite.space.permits(i.label)]
+        labelled = (i for i in suite.items if i.label is not None and not i.is_control)
+        return [i for i in labelled if suite.space.permits(str(i.label))]
     return [item for item in suite.items if item.label in ("1", "2") and len(item.contents) == 2]
 
 

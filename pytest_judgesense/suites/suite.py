@@ -135,6 +135,8 @@ class Kind:
         keys: of ``[stimuli]`` and of presets, by which items of this kind alone are made.
         material: from a suite file and its folder to what items are made with; a `SuiteError` if
             that is wrong. ``None`` for nothing but the lines.
+        beside: from the lines, with the material, to items that are asked beside those of the
+            lines: controls.
         fitted: from a suite with the prompts of a judge, and the name of its model (empty if it is
             not known), to the suite with the items that this judge can be asked about.
     """
@@ -160,6 +162,7 @@ class Kind:
     keys: tuple[str, ...] = ()
     material: Callable[[SuiteForm, Path], Material] | None = None
     fitted: Callable[[Suite, str], Suite] | None = None
+    beside: Callable[[Stimuli], Iterable[Item]] = lambda _: ()
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
         """The items of the lines of a stimuli file.
@@ -167,7 +170,7 @@ class Kind:
         Raises:
             SuiteError: the lines are wrong, or there are none.
         """
-        items = tuple(self.items(stimuli))
+        items = (*self.items(stimuli), *self.beside(stimuli))
         if not items:
             raise SuiteError(
                 f"suite {stimuli.form.name} has no items",

@@ -50,6 +50,7 @@ ANSWERS = {
     "howto/probes": ("prompt injection",),
     "depth": ("lost in the middle", "long context"),
     "groups": ("fairness", "multilingual"),
+    "howto/leniency": ("lenient", "vague answers"),
     "howto/xdist": ("parallel", "xdist"),
     "howto/other-logs": ("langfuse",),
     "howto/python": ("notebook",),

@@ -42,6 +42,7 @@ ASKED = {
     "factuality": ("de0150622b516158", 200, "ab6da467fce2d845"),
     "factuality@all-pairs": ("1a672163fcc05a14", 200, "ab6da467fce2d845"),
     "factuality@inverted": ("a6b1e6da4f7fecf5", 240, "9921704e417b09eb"),
+    "factuality@leniency": ("c5139932616285e2", 120, "c26146367b88eaa5"),
     "factuality@paper": ("42b6f0c885afaf84", 375, "1e50de445fe764a4"),
     "factuality@paper-quick": ("b523061884dccd39", 75, "c4633bf729e3fbf0"),
     "factuality@published": ("cbff6fad4aca2e7b", 125, "ba986c1977544587"),

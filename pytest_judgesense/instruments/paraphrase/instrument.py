@@ -11,7 +11,7 @@ from typing import Final
 
 from pytest_judgesense.datasheets.profile import Estimates, Word, one_of, pooled, values
 from pytest_judgesense.datasheets.sections import Report, ReportSection
-from pytest_judgesense.instruments.paraphrase import estimators, soft, tables
+from pytest_judgesense.instruments.paraphrase import controls, estimators, soft, tables
 from pytest_judgesense.instruments.paraphrase.estimators import estimates, flips
 from pytest_judgesense.instruments.paraphrase.measures import (
     AGREEMENT_WITHIN_ONE,
@@ -20,10 +20,13 @@ from pytest_judgesense.instruments.paraphrase.measures import (
     JSS_BINARY,
     KAPPA,
     KAPPA_QUADRATIC,
+    LENIENCY,
+    LENIENT,
     SOFT_JSS,
     WITHIN_ONE_AGREEMENT,
 )
 from pytest_judgesense.instruments.paraphrase.paper import PAPER
+from pytest_judgesense.instruments.paraphrase.simulated import pass_what_is_vague
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
 from pytest_judgesense.instruments.paraphrase.tables import wording_figures
 from pytest_judgesense.measures import rates
@@ -47,6 +50,10 @@ def _stability(estimates: Estimates) -> str | None:
     return "stable" if stable else "moderately stable"
 
 
+def _passes_what_is_vague(estimates: Estimates) -> bool:
+    return any(LENIENT in estimate.flags for estimate in pooled(estimates, LENIENCY.name))
+
+
 INSTRUMENTS: Final = (
     Instrument(
         PARAPHRASE,
@@ -64,11 +71,13 @@ INSTRUMENTS: Final = (
             # With several wordings, repeats are always reported: the flips without a change of
             # wording.
             REPEAT_FLIP_RATE.taken_by(rates.repeat_flips),
-            *WITHOUT_VERDICT,
+            *map(controls.counting_controls, WITHOUT_VERDICT),
             SOFT_JSS.taken_by(soft.estimates, soft.moved),
             EXPECTED_AGREEMENT.taken_by(expected_agreement, doubtful),
             *SOFT,
+            LENIENCY.taken_by(controls.leniency_estimates, controls.vague_that_pass),
         ),
+        skills=(pass_what_is_vague,),
         papers=(PAPER,),
     ),
 )
@@ -97,10 +106,18 @@ REPORT: Final = Report(
             tables.equivalence_lines,
             title="Reviews of the template pairs",
         ),
+        ReportSection(
+            controls.CONTROLS,
+            controls.controls,
+            controls.control_lines,
+            with_tables=True,
+            title="Wrong answers that pass, vague and specific",
+        ),
     ),
     words=(
         Word("degenerate", _degenerate, each=True, first=2),
         *one_of(_stability, "stable", "moderately stable", "wording-sensitive"),
+        Word("passes vague answers", _passes_what_is_vague),
     ),
     notices=(estimators.wording_notices,),
 )

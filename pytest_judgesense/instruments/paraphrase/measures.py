@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Final
 
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.measures.definition import WORDINGS, Brief, Evidence, Measure
 from pytest_judgesense.measures.shared import AGREEMENT
+from pytest_judgesense.text.shown_change import ShownChange
 
 _measure: Final = partial(
     Measure,
@@ -82,6 +85,35 @@ SOFT_JSS: Final = _floor(
     best="units",
     sentence="the probabilities under two wordings overlap by {value}, where 1 is entirely",
     soft=True,
+)
+# A flag of its estimate.
+LENIENT: Final = "lenient (p <= .05)"
+
+
+def _leniency_sentence(estimate: Estimate) -> str:
+    change = ShownChange.of(estimate)
+    points = math.floor(100 * abs(change.value) + 0.5)
+    size = f"{points} points"
+    return change.words(
+        above=f"vague wrong answers pass {size} oftener than specific ones",
+        below=f"vague wrong answers pass {size} more seldom than specific ones",
+        neither="vague wrong answers do not visibly pass oftener than specific ones, by "
+        f"{math.copysign(points, change.value):.0f} points",
+    )
+
+
+LENIENCY: Final = Measure(
+    "leniency",
+    direction="lower",
+    unit="question",
+    meaning="how much oftener a vague wrong answer passes than a specific one",
+    gate="ceiling",
+    bounds=(-1.0, 1.0),
+    evidence=Evidence("vague wrong answers that pass where specific ones do not", whole=True),
+    stability=True,
+    phrased=_leniency_sentence,
+    brief=Brief("leniency"),
+    needs='controls: controls = "FILE" under [stimuli]',
 )
 # Those that compare two wordings.
 OF_WORDINGS: Final = (

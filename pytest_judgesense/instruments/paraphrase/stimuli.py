@@ -1,16 +1,43 @@
-"""Suites of several wordings of one prompt, on the same items."""
+"""Suites of several wordings of one prompt, on the same items; and controls beside these.
+
+A line of controls is one of the items, with a ``control`` (``vague`` or ``specific``), the label of
+a wrong answer, and as its ``cluster`` the question that it answers, which has one of either.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, Literal, get_args
 
-from pytest_judgesense.instruments.paraphrase.measures import OF_WORDINGS
+from pytest_judgesense.errors import SuiteError, listed
+from pytest_judgesense.instruments.paraphrase.measures import LENIENCY, OF_WORDINGS
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
-from pytest_judgesense.suites.from_lines import plain_items
+from pytest_judgesense.suites.from_lines import content_item, content_of_row, plain_items
+from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.rules import MARKS, are_fixed, prompts_of
-from pytest_judgesense.suites.schema import ContentItem, PairItem
-from pytest_judgesense.suites.suite import Kind, Suite
+from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
+from pytest_judgesense.suites.stimuli import Stimuli, read_lines
+from pytest_judgesense.suites.suite import Kind, Material, Suite
+from pytest_judgesense.trial import CONTROL
+
+VAGUE: Final = "vague"
+SPECIFIC: Final = "specific"
+ControlKind = Literal["vague", "specific"]
+
+
+class ControlLine(ContentItem):
+    """A line of controls: a wrong answer to the question that its ``cluster`` names.
+
+    ``control`` is ``vague``, an answer that commits itself to nothing, or ``specific``; each
+    question has one of either. ``label`` is that of a wrong answer.
+    """
+
+    control: ControlKind
+    label: str
+    cluster: str
 
 
 def _twins(suite: Suite) -> Iterator[LintFinding]:
@@ -69,12 +96,78 @@ def _one_wording(suite: Suite) -> Iterator[LintFinding]:
         )
 
 
+def _no_controls(suite: Suite) -> Iterator[LintFinding]:
+    """A check on controls in a suite that has none."""
+    checks = {check.name for check in suite.checks}
+    if LENIENCY.check in checks and not any(item.is_control for item in suite.items):
+        yield LintFinding(
+            "error",
+            "no-controls",
+            f"{LENIENCY.check} of suite {suite.name}",
+            "nothing is compared: the measure takes vague and specific wrong answers",
+            "no controls",
+            'controls = "FILE" in [stimuli], or in the preset',
+            "name a file of controls, or leave the check out",
+        )
+
+
+def _verify(form: SuiteForm) -> None:
+    named = [form.stimuli.controls, *(preset.controls for preset in form.presets.values())]
+    if any(named) and (form.space.pairwise or form.space.ordinal):
+        raise ValueError(
+            "controls are wrong answers that pass or do not: [space] has labels, no pairs and no "
+            "grades"
+        )
+
+
+def _material(form: SuiteForm, folder: Path) -> Material:
+    """The lines of the file of controls, in the form of the file of items."""
+    stated = form.stimuli.controls
+    if stated is None:
+        return Material(None, "")
+    as_items = form.stimuli.model_copy(update={"file": stated, "controls": None})
+    lines, text = read_lines(
+        folder / f"{form.name}.suite.toml", form.model_copy(update={"stimuli": as_items})
+    )
+    return Material(lines, text, lines.files or (lines.file,))
+
+
+def _controls(stimuli: Stimuli) -> Iterator[Item]:
+    """The controls of a suite; none of most suites."""
+    if stimuli.material is None:
+        return
+    source: Stimuli = replace(stimuli.material, taken=stimuli.taken)
+    lines = source.parse(ControlLine, content_of_row)
+    _refuse_unpaired(source, lines)
+    for item, line in zip(source.named(map(content_item, lines)), lines, strict=True):
+        yield replace(item, condition={CONTROL: line.control})
+
+
+def _refuse_unpaired(source: Stimuli, lines: list[ControlLine]) -> None:
+    """Raise a `SuiteError` for a question without one control of each kind."""
+    kinds = get_args(ControlKind)
+    counts = Counter((line.cluster, line.control) for line in lines)
+    for question in dict.fromkeys(line.cluster for line in lines):
+        numbers = {kind: counts[question, kind] for kind in kinds}
+        if set(numbers.values()) != {1}:
+            raise SuiteError(
+                f"controls of question {question} in {source.file} are no pair",
+                found=listed(f"{number} {kind}" for kind, number in numbers.items()),
+                expected="one vague and one specific wrong answer to each question, by its cluster",
+                remedy="add the one that is missing, or take the others out",
+            )
+
+
 PARAPHRASE: Final = Kind(
     "paraphrase",
     plain_items,
-    line_forms=(ContentItem, PairItem),
-    rules=(Rule(_twins), Rule(_option_order), Rule(_one_wording)),
+    line_forms=(ContentItem, PairItem, ControlLine),
+    verify=_verify,
+    rules=(Rule(_twins), Rule(_option_order), Rule(_one_wording), Rule(_no_controls)),
     # The judged text may contain such a mark.
     waived=(MARKS,),
     wordings=True,
+    keys=("controls",),
+    material=_material,
+    beside=_controls,
 )

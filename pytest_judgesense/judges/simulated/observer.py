@@ -102,6 +102,7 @@ class Observer:
         slights: a block of prompts and the text that it holds where a judge treats items otherwise,
             such as ``language=sw``; empty for none.
         group_gap: chance to give another label than it would there.
+        vague_leniency: chance to let a vague wrong answer pass, whatever it knows of it.
         style: how it writes a label; ``{}`` is the label.
         skills: further abilities besides comparing, verifying and grading; the first that
             recognises a prompt replies to it.
@@ -125,6 +126,7 @@ class Observer:
     lost_middle: float = 0.0
     slights: str = ""
     group_gap: float = 0.0
+    vague_leniency: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(

@@ -11,6 +11,7 @@ import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -21,6 +22,7 @@ from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.resolving import with_members
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import measure
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.questions.label.label_sample import (
     GATE,
@@ -28,6 +30,7 @@ from pytest_judgesense.questions.label.label_sample import (
     SentQuestions,
     declare_gate,
     declare_random,
+    drawn_as_contradicted,
     drawn_as_disputed,
     drawn_at_random,
     earlier_items,
@@ -42,14 +45,17 @@ from pytest_judgesense.suites.item import ITEM_ID
 from pytest_judgesense.suites.people import people_lines
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.display import print_line
-from pytest_judgesense.trial import Judgment
 
+Chosen: TypeAlias = Literal["disputed", "contradicted"]
 DISPUTED: Final = "disputed"
+CONTRADICTED: Final = "contradicted"
+# The draws for which recordings are looked at.
+CHOSEN: Final[tuple[Chosen, ...]] = (DISPUTED, CONTRADICTED)
 NAME_FORM: Final = "a name has letters, digits, '.', '_' and '-' alone"
 _OF_ONE: Final = (
     "nobody knows how often labels of one person are wrong: another --person labels the same items"
 )
-Draw: TypeAlias = int | Literal["disputed"] | None
+Draw: TypeAlias = int | Chosen | None
 # What shows lines while the page is open.
 Tell: TypeAlias = Callable[[Iterable[str]], object]
 
@@ -71,9 +77,10 @@ class PersonLabelsQuestion:
     Attributes:
         suite: a suite of the project by name, or its file.
         person: who labels.
-        draw: so many items, at random; ``disputed``: those on which recordings disagree; all in
-            random order if ``None``.
-        judges: whose recordings are looked at for ``disputed``; else those that the project
+        draw: so many items, at random; ``disputed``: those on which judges or wordings disagree;
+            ``contradicted``: those whose label every reading of a judge contradicts; all in random
+            order if ``None``.
+        judges: whose recordings are looked at for the last two; else those that the project
             declares, or that the suite names.
         seed: of the draw and of all orders.
         has_browser: whether a browser is opened; else the address of the page is told alone.
@@ -124,17 +131,18 @@ class PersonLabelsQuestion:
         if not is_name(self.person):
             raise UsageError("nobody is called so", found=repr(self.person), expected=NAME_FORM)
         is_number = isinstance(self.draw, int) and self.draw > 0
-        if not is_number and self.draw not in (None, DISPUTED):
+        if not is_number and self.draw not in (None, *CHOSEN):
             raise UsageError(
                 "this is no draw of items",
                 found=repr(self.draw),
-                expected=f"a number of items, or {DISPUTED}",
+                expected=f"a number of items, {DISPUTED} or {CONTRADICTED}",
             )
-        if self.judges and self.draw != DISPUTED:
+        if self.judges and self.draw not in CHOSEN:
             raise UsageError(
                 "a person and a judge do not label together",
                 found="--person, and options of a judge that is asked",
-                expected="--judge-name beside --person for the recordings of --draw disputed alone",
+                expected="--judge-name beside --person for the recordings of --draw disputed or "
+                "--draw contradicted alone",
             )
 
     def _suite_with_own_labels(self) -> Suite:
@@ -175,10 +183,13 @@ class PersonLabelsQuestion:
 
     def _drawn(self, suite: Suite) -> DrawnItems:
         if self.draw == DISPUTED:
-            return drawn_as_disputed(suite, self.seed, self._recorded(suite))
+            judgments = (cell.judgments for cell in self._recorded(suite))
+            return drawn_as_disputed(suite, self.seed, chain.from_iterable(judgments))
+        if self.draw == CONTRADICTED:
+            return drawn_as_contradicted(suite, self.seed, self._recorded(suite))
         return drawn_at_random(suite, self.seed, self.draw)
 
-    def _recorded(self, suite: Suite) -> Iterator[Judgment]:
+    def _recorded(self, suite: Suite) -> Iterator[Cell]:
         """What the judges that are named, declared or the suite's said, by their recordings."""
         names = self.judges or [*self.place.declared] or [*suite.judges]
         how = f"record it: pytest {shlex.quote(str(suite.path))} --judge-mode record"
@@ -194,7 +205,7 @@ class PersonLabelsQuestion:
                     registry=self.place.registry,
                     computes=is_embedded,
                 )
-                yield from measure(judge, suite, paths, loop, asking=asking).judgments
+                yield measure(judge, suite, paths, loop, asking=asking).cell
 
     def _refuse_unreadable(self, suite: Suite, sitting: Sitting, tell: Tell) -> None:
         """Raise an error for a file of labels that cannot be read, or of other spellings, now."""

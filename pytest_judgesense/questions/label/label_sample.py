@@ -3,7 +3,8 @@
 At random every item has the same chance. The order is that of a digest of the seed and the item, so
 it is the same for every person, a part of it from its beginning is a random draw itself, and items
 that are added later change nothing about the others. Items on which judges or wordings disagree are
-chosen: what is measured on them alone says nothing of the others, and their labels say so.
+chosen: what is measured on them alone says nothing of the others, and their labels say so. So are
+items whose label every reading contradicts (`instruments.contradicted`).
 
 The templates of a suite may never be sent by a function, so the page shows those words of its
 recorded requests that several items share. Only the first request of a trial counts: a later one
@@ -33,11 +34,13 @@ from pytest_judgesense.checks.shared_request import (
     texts_held,
 )
 from pytest_judgesense.errors import JudgesenseError, SuiteError, UsageError
-from pytest_judgesense.files.limits import json_value, toml_value
+from pytest_judgesense.files.limits import toml_value
 from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.files.output import replace_content
+from pytest_judgesense.instruments.contradicted import answers_of, labels_to_look_at
 from pytest_judgesense.judges.remembered import recorded_trials
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.shared import AGREEMENT
 from pytest_judgesense.revisions.revision import Revision, newest_versions
 from pytest_judgesense.suites.builtin import cassettes_in
@@ -46,7 +49,7 @@ from pytest_judgesense.suites.loading import items_of_bytes
 from pytest_judgesense.suites.people import labelled_text
 from pytest_judgesense.suites.planning import plan_trials
 from pytest_judgesense.suites.suite import Kind, Suite
-from pytest_judgesense.trial import Drawn, Judgment, Trial, Verdict
+from pytest_judgesense.trial import Drawn, Judgment, Trial
 
 _KEY: Final = "labelled"
 # As `judgesense init` writes it for items that have labels.
@@ -67,13 +70,14 @@ def drawn_at_random(suite: Suite, seed: int, number: int | None = None) -> Drawn
     Raises:
         UsageError: the suite has fewer.
     """
-    if number is not None and number > len(suite.items):
+    items = _in_order(suite.items, seed)
+    if number is not None and number > len(items):
         raise UsageError(
             f"{number} items cannot be drawn from suite {suite.name}",
-            found=f"{len(suite.items)} items",
-            expected=f"--draw {len(suite.items)} at most",
+            found=f"{len(items)} items",
+            expected=f"--draw {len(items)} at most",
         )
-    return DrawnItems(tuple(_in_order(suite.items, seed)[:number]), "random")
+    return DrawnItems(tuple(items[:number]), "random")
 
 
 def drawn_as_disputed(suite: Suite, seed: int, judgments: Iterable[Judgment]) -> DrawnItems:
@@ -98,8 +102,32 @@ def drawn_as_disputed(suite: Suite, seed: int, judgments: Iterable[Judgment]) ->
     return DrawnItems(tuple(sorted(disputed, key=lambda item: -shares[item.id])), "chosen")
 
 
+def drawn_as_contradicted(suite: Suite, seed: int, cells: Iterable[Cell]) -> DrawnItems:
+    """The items whose label every reading of a judge contradicts, those of most judges first.
+
+    Raises:
+        UsageError: there is none.
+    """
+    by_judge = [labels_to_look_at(cell) for cell in cells]
+    times = Counter(
+        item for labels in by_judge for item in {listed.item for listed in labels.listed}
+    )
+    contradicted = [item for item in _in_order(suite.items, seed) if times[item.id]]
+    if not contradicted:
+        read = max((labels.labels for labels in by_judge), default=0)
+        raise UsageError(
+            f"no label of suite {suite.name} is contradicted by every reading of a judge",
+            found=f"{read} labels that were read twice or more often",
+            expected="a label of which all wordings, orders and repeats are one other verdict",
+            remedy="draw at random: --draw N",
+        )
+    return DrawnItems(tuple(sorted(contradicted, key=lambda item: -times[item.id])), "chosen")
+
+
 def _in_order(items: Sequence[Item], seed: int) -> list[Item]:
-    return sorted(items, key=lambda item: drawn_number(seed, item.id))
+    """All but controls, whose labels are known."""
+    labelled = (item for item in items if not item.is_control)
+    return sorted(labelled, key=lambda item: drawn_number(seed, item.id))
 
 
 def drawn_number(*names: object) -> int:
@@ -113,7 +141,7 @@ def _disagreements(judgments: Iterable[Judgment]) -> dict[str, float]:
         lambda: defaultdict(Counter)
     )
     for judgment in judgments:
-        for criterion, answer in _answers(judgment):
+        for criterion, answer in answers_of(judgment):
             about = votes[judgment.trial.item, criterion]
             about[judgment.judge, judgment.trial.template][answer] += 1
     shares: dict[str, float] = defaultdict(float)
@@ -128,19 +156,6 @@ def _most(votes: Counter[Any]) -> Any:
     """The most frequent answer; ``None`` if two are."""
     (answer, most), *others = votes.most_common(2)
     return None if others and others[0][1] == most else answer
-
-
-def _answers(judgment: Judgment) -> Iterator[tuple[str, Any]]:
-    """What a verdict says, by criterion; of several grades it is an object of them."""
-    if not isinstance(judgment.outcome, Verdict):
-        return
-    verdict = judgment.chosen or judgment.outcome.value
-    if not verdict.startswith("{"):
-        yield "", verdict
-        return
-    for criterion, grade in json_value(verdict).items():
-        if grade is not None:
-            yield criterion, grade
 
 
 def declare_random(path: Path) -> bool:

@@ -197,7 +197,7 @@ def expected_trials(
     """The trials to expect until each check of a suite is decided, at the assumed correlation."""
     judged = JudgedSuite(suite, assumed)
     checks = tuple(_trials_of(check, suite, judged) for check in judged.checks)
-    return ExpectedTrials(assumed.policy, len(judged.cell.judgments), usd_a_trial, checks)
+    return ExpectedTrials(assumed.policy, len(judged.cell.all_judgments), usd_a_trial, checks)
 
 
 def _trials_of(check: Check, suite: Suite, judged: JudgedSuite) -> CheckTrials:
@@ -214,7 +214,7 @@ def _trials_of(check: Check, suite: Suite, judged: JudgedSuite) -> CheckTrials:
     if finding is None or len(sizes) < 2:
         return CheckTrials(check.id)
     looks = Stopping(tuple(judged.checks), DecisionRule(policy)).looks
-    trials = len(judged.cell.judgments)
+    trials = len(judged.cell.all_judgments)
     by_value = _expected_trials(finding, sizes, trials, judged.assumed, looks)
     return CheckTrials(check.id, by_value=by_value)
 

@@ -249,7 +249,7 @@ def chances_of(
         suite.name,
         assumed,
         cell.judge if cell else None,
-        len(cell.judgments) if cell else 0,
+        len(cell.all_judgments) if cell else 0,
         tuple(notes),
         tuple(powers(suite, assumed, cell)),
         tuple(split_lines(cell, assumed.half_width, assumed.registry)) if cell else (),
@@ -291,6 +291,6 @@ def _returned(
     with suppress(CassetteError):
         now, _ = measured_now(judge, suite, cassettes, assumed.seed, assumed.registry)
         cell = now.side.cell
-        if cell and len(cell.judgments) == len(plan_trials(suite)):
+        if cell and len(cell.all_judgments) == len(plan_trials(suite)):
             return cell
     return None

@@ -158,11 +158,8 @@ class JudgedSuite:
         return self._by(lambda trial: (trial.cluster, trial.replicate))
 
     def _by(self, key: Callable[[Trial], _Key]) -> dict[_Key, tuple[Estimate, ...]]:
-        groups = grouped(self.cell.judgments, lambda judgment: key(judgment.trial))
-        return {
-            whose: estimate_all(replace(self.cell, judgments=tuple(group)))
-            for whose, group in groups.items()
-        }
+        groups = grouped(self.cell.all_judgments, lambda judgment: key(judgment.trial))
+        return {whose: estimate_all(self.cell.of(group)) for whose, group in groups.items()}
 
     def units(self, estimate: Estimate) -> list[tuple[float, int]]:
         """Sum and number of the estimate's units in each cluster that has any."""

@@ -60,7 +60,7 @@ def _part(saved: Measured) -> SuiteSheet:
         suite_digest=saved.digest,
         recorded=saved.recorded,
         estimates=saved.side.estimates,
-        calls=Calls.of(saved.side.cell.judgments if saved.side.cell else ()),
+        calls=Calls.of(saved.side.cell.all_judgments if saved.side.cell else ()),
     )
 
 
@@ -223,7 +223,7 @@ class DatasheetAnswer(MeasuredDatasheet, QuestionAnswer):
     def text_of(self, suffix: str) -> str:
         """The datasheet in the form of a file with this suffix; see `datasheet_text`."""
         is_log = suffix == ".jsonl"
-        logs = [list(log_lines(cell.judgments, cell.design)) for cell in self.cells if is_log]
+        logs = [list(log_lines(cell.all_judgments, cell.design)) for cell in self.cells if is_log]
         return datasheet_text(suffix, self.view, logs, evidence=PageEvidence(self.cells))
 
     def badge(self) -> str:

@@ -11,10 +11,12 @@ from pytest_judgesense.errors import SuiteError, UsageError
 from pytest_judgesense.questions.label.label_sample import (
     declare_gate,
     declare_random,
+    drawn_as_contradicted,
     drawn_as_disputed,
     drawn_at_random,
 )
 from pytest_judgesense.trial import Judgment, Trial, Unparsed, Verdict
+from tests.measures.building import SLOTS, both_orders, cell
 from tests.questions.label.labelling import rows_of_pairs
 from tests.suites.files import PAIRWISE, write_suite
 from tests.suites.known import load_suite
@@ -66,6 +68,23 @@ def judged(
     trial = Trial(f"pairs/{item}/{template}/ab/r{n}", "pairs", item, item, template)
     outcome = Unparsed("empty reply") if chosen is None else Verdict("A")
     return Judgment(trial, judge, outcome, chosen)
+
+
+def test_what_every_reading_contradicts_is_chosen_that_of_most_judges_first(
+    tmp_path: Path,
+) -> None:
+    suite = load_suite(write_suite(tmp_path, PAIRWISE, rows_of_pairs(6)))
+    right, wrong = ("A", "B"), ("B", "A")
+    # Content 1 is the label of all: one judge contradicts p4 and p5, another p5 alone.
+    cells = [
+        cell(SLOTS, both_orders("p", [right] * 4 + [wrong, wrong], label="1")),
+        cell(SLOTS, both_orders("p", [right] * 5 + [wrong], label="1")),
+    ]
+    drawn = drawn_as_contradicted(suite, 0, cells)
+    assert (ids(drawn), drawn.drawn) == (["p5", "p4"], "chosen")
+    with pytest.raises(UsageError, match="no label of suite") as caught:
+        drawn_as_contradicted(suite, 0, [cell(SLOTS, both_orders("p", [right] * 6, label="1"))])
+    assert "6 labels that were read twice" in str(caught.value)
 
 
 def test_what_judges_or_wordings_disagree_on_is_chosen_the_most_disputed_first(

@@ -222,13 +222,12 @@ def on_common_trials(
 
 def _asked(judge: MeasuredJudge) -> set[str]:
     """The trials that a judge was asked, by their ids."""
-    return {judgment.trial.id for judgment in judge.cell.judgments}
+    return {judgment.trial.id for judgment in judge.cell.all_judgments}
 
 
 def _on_trials(judge: MeasuredJudge, ids: set[str]) -> MeasuredJudge:
     """A judge on a part of its trials."""
-    judgments = [judgment for judgment in judge.cell.judgments if judgment.trial.id in ids]
-    cell = replace(judge.cell, judgments=judgments)
+    cell = judge.cell.of(j for j in judge.cell.all_judgments if j.trial.id in ids)
     return MeasuredJudge(cell, estimate_all(cell))
 
 

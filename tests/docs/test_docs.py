@@ -97,6 +97,8 @@ NOT_RUN = Counter(
         ("howto/rubric.md", "a function and tables of your own"): 1,
         ("howto/probes.md", "needs a suite of your own"): 1,
         ("depth.md", "needs a suite of your own"): 1,
+        ("confidence.md", "a function of your own"): 1,
+        ("confidence.md", "needs a suite of your own"): 1,
     }
 )
 

@@ -49,6 +49,7 @@ ANSWERS = {
     "howto/flaky": ("flaky", "self-consistency"),
     "howto/probes": ("prompt injection",),
     "depth": ("lost in the middle", "long context"),
+    "confidence": ("expected calibration error",),
     "howto/xdist": ("parallel", "xdist"),
     "howto/other-logs": ("langfuse",),
     "howto/python": ("notebook",),

@@ -99,6 +99,8 @@ class Observer:
         obedience: chance to give a text that addresses the judge what it asks for.
         lost_middle: chance to overlook what stands in the middle of 16,000 tokens; less of it
             towards their ends, and in shorter texts.
+        overconfidence: added to the probability of the likeliest label, where the prompt asks for
+            a ``"confidence"`` beside the verdict in JSON.
         style: how it writes a label; ``{}`` is the label.
         skills: further abilities besides comparing, verifying and grading; the first that
             recognises a prompt replies to it.
@@ -120,6 +122,7 @@ class Observer:
     length_preference: float = 0.0
     obedience: float = 0.0
     lost_middle: float = 0.0
+    overconfidence: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(
@@ -153,15 +156,26 @@ class Observer:
         if draw.random() < self.format_error_rate and not observed.permitted:
             return draw.choice(_MALFORMED)
         if draw.random() < self.lapse_rate:
-            return self._said(draw.choice(list(logits)), observed)
-        return self._said(choose(logits, observed.temperature, draw), observed)
+            return self._said(draw.choice(list(logits)), observed, logits)
+        return self._said(choose(logits, observed.temperature, draw), observed, logits)
 
-    def _said(self, label: str, observed: ObservedPrompt) -> str:
+    def _said(self, label: str, observed: ObservedPrompt, logits: dict[str, float]) -> str:
         """The label in the requested format, or else in its style."""
         label = observed.called(label)
         if observed.permitted:
             return json.dumps({"verdict": label})
+        if observed.parsed.asks_confidence:
+            return json.dumps({"verdict": label, **self.how_sure(observed.parsed, logits)})
         return written(label, observed.parsed.instruction) or self.style.format(label)
+
+    def how_sure(self, parsed: ParsedPrompt, logits: dict[str, float]) -> dict[str, float]:
+        """What a reply states beside its verdict, if the prompt asks how sure it is."""
+        if not parsed.asks_confidence:
+            return {}
+        top = max(logits.values())
+        likeliest = 1 / sum(math.exp(logit - top) for logit in logits.values())
+        honest = self.lapse_rate / len(logits) + (1 - self.lapse_rate) * likeliest
+        return {"confidence": round(min(1.0, max(0.0, honest + self.overconfidence)), 2)}
 
     def logits(self, parsed: ParsedPrompt) -> dict[str, float]:
         """The decision logit of every permitted label; empty if there is nothing to judge."""

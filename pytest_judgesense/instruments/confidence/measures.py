@@ -45,7 +45,7 @@ OVERCONFIDENCE: Final = _stated(
     phrased=_sentence,
     brief=Brief("overconfidence"),
 )
-# Neither may be gated: a verdict that turns right where the judge was unsure of it raises the score.
+# Neither is gated: a verdict that turns right where the judge was unsure of it raises the score.
 BRIER_SCORE: Final = _stated(
     "brier_score",
     "construct",

@@ -331,13 +331,15 @@ class Judgment:
             ``1``, ``2``, ``tie`` or ``abstain``; otherwise ``None``.
         latency_s: seconds until the reply, as recorded; ``None`` if not measured.
         detail: what the reply states beside the verdict: for a debate ``scores`` (by category and
-            side), ``confidence``, ``short_reason`` and ``flags``; for contents graded one by one
-            their ``grades``; for a repaired reply ``repair``; ``reasoned``, the verdict of its
-            reasoning where that is another one; ``None`` if there is nothing.
+            side), ``short_reason`` and ``flags``; ``confidence``, the probability from 0 to 1 that
+            its verdict is right, or ``unusable_confidence``, what is wrong with it; for contents
+            graded one by one their ``grades``; for a repaired reply ``repair``; ``reasoned``, the
+            verdict of its reasoning where that is another one; ``None`` if there is nothing.
         probabilities: of each verdict, in the judge's terms, given that a verdict is stated:
-            they add up to 1. ``None`` if the reply has no log-probabilities.
+            they add up to 1. By the log-probabilities of its tokens, else as the reply states them;
+            ``None`` where neither is there.
         mass: the total probability of the tokens that distinguish the verdicts; the rest belongs to
-            other tokens or was not returned.
+            other tokens or was not returned. ``None`` of probabilities that a reply states.
         recorded_at: when its last answer was recorded (UTC, ``2026-01-31T12:00:00Z``); ``None`` if
             it was not. Judgments are equal whenever they were recorded.
     """

@@ -34,7 +34,7 @@ from tests.test_rooms import foundations, room_of
 
 CHECKOUT = Path(__file__).parents[1]
 ROOM = "debate"
-ROOMS = (ROOM, "rubric", "people", "groups", "probe", "depth", "ablation")
+ROOMS = (ROOM, "rubric", "people", "groups", "probe", "depth", "confidence", "ablation")
 # What tests read and nothing in them changes.
 SHARED = (".ci", ".github", "cassettes", "docs", "suites", "templates", "benchmarks", "scripts")
 QUICK = (

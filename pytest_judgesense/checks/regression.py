@@ -67,6 +67,7 @@ from pytest_judgesense.estimate import (
     number_text,
 )
 from pytest_judgesense.measures.bar import Check
+from pytest_judgesense.measures.calibration import confidence_of
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.measures.definition import NO_PROBABILITIES, Measure
@@ -269,7 +270,9 @@ class Comparison:
 
         A plugin's measure may use whole replies.
         """
-        if self.of.soft and a.probabilities != b.probabilities:
+        if self.of.soft and (
+            a.probabilities != b.probabilities or confidence_of(a) != confidence_of(b)
+        ):
             return True
         return differs(a, b) or (bool(self.of.source) and a.reply != b.reply)
 

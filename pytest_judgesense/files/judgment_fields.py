@@ -8,13 +8,14 @@ from typing import Final
 # Fields of a judgment log that a column may hold; conditions are called condition.NAME.
 FIELDS: Final = (
     "judge", "suite", "item", "cluster", "template", "order", "replicate", "label", "verdict",
-    "failed", "reply", "prompt_tokens", "completion_tokens", "latency_s",
+    "failed", "reply", "prompt_tokens", "completion_tokens", "latency_s", "confidence",
 )  # fmt: skip
 # The names of the candidates that were shown first and second, from which the order follows.
 PLACES: Final = ("first", "second")
 # A column of one order, in rows that hold both.
 _OF_ORDER: Final = re.compile(
-    r"(verdict|failed|reply|prompt|score|prompt_tokens|completion_tokens|latency_s)\.(ab|ba)"
+    r"(verdict|failed|reply|prompt|score|prompt_tokens|completion_tokens|latency_s"
+    r"|confidence)\.(ab|ba)"
 )
 
 

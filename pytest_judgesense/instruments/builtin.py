@@ -111,6 +111,12 @@ def _depth() -> RoomContents:
     return RoomContents(depth.INSTRUMENTS, depth.REPORT)
 
 
+def _confidence() -> RoomContents:
+    from pytest_judgesense.instruments.confidence import instrument as confidence
+
+    return RoomContents(report=confidence.REPORT, joined=confidence.JOINED)
+
+
 def _ablation() -> RoomContents:
     from pytest_judgesense.instruments.ablation import instrument as ablation
 
@@ -139,6 +145,7 @@ ROOMS: Final = (
     Room("groups", (), _groups, joins=_has_groups),
     Room("probe", ("probe",), _probe),
     Room("depth", ("depth",), _depth),
+    Room("confidence", (), _confidence, joins=_has_labels),
     Room("ablation", ("ablation",), _ablation),
 )
 _FOR_EVERY_KIND: Final = Report(

@@ -39,6 +39,7 @@ from pytest_judgesense.judges.functions import (
     is_async,
     missing_file_remedy,
     refuse_own_prompt,
+    refuse_unusable_confidence,
     said_by,
 )
 from pytest_judgesense.judges.loop import FunctionRunner, OutOfTime
@@ -219,8 +220,11 @@ class AskedFunction:
 
     def _written(self, value: object) -> str:
         """The text of the reply that its return amounts to."""
+        suite = self._suite
         try:
-            text = said_by(value, self._spec, self._suite.space if self._suite else None)
+            text = said_by(value, self._spec, suite.space if suite else None)
+            if suite is not None and _may_state_confidence(value, suite):
+                refuse_unusable_confidence(text, self._spec, suite.space)
         except JudgesenseError:
             raise
         except Exception as error:  # such as a dictionary that holds itself
@@ -229,6 +233,11 @@ class AskedFunction:
         if len(text) > self._spec.max_body_bytes:
             raise too_large(self._spec.max_body_bytes, "returned")
         return text
+
+
+def _may_state_confidence(value: object, suite: Suite) -> bool:
+    """Whether a return is more than a text, of which a verdict of the suite's space is read."""
+    return not isinstance(value, str) and suite.reply is None and suite.space.score is None
 
 
 def _unset_key(error: BaseException) -> str | None:

@@ -30,6 +30,13 @@ from pytest_judgesense.judges.spec import JudgeSpec, prompts_digest
 from pytest_judgesense.judges.throttle import Answer, refusal
 from pytest_judgesense.judges.trial_call import Call
 from pytest_judgesense.replies import CUT_OFF, parse_reply
+from pytest_judgesense.replies.confidence import (
+    CONFIDENCE,
+    PROBABILITIES,
+    UNUSABLE,
+    ConfidenceFault,
+    stated_confidence,
+)
 from pytest_judgesense.replies.probabilities import probabilities
 from pytest_judgesense.replies.reasoned import reasoned_verdict
 from pytest_judgesense.suites.space import DecisionSpace
@@ -172,12 +179,29 @@ def _parsed(suite: Suite, question: Question, reply: Reply | Failed) -> ParsedRe
 
 
 def _stated(text: str, space: DecisionSpace, *, truncated: bool) -> ParsedReply:
-    """The verdict of a reply without a form of its own, and another one that its reasoning has."""
+    """The verdict of a reply without a form of its own, and what it states beside it.
+
+    That is another verdict that its reasoning has, and how sure it is.
+    """
     outcome = parse_reply(text, space, truncated=truncated)
-    reasoned = reasoned_verdict(text, space) if isinstance(outcome, Verdict) else None
-    if reasoned is None or outcome == Verdict(reasoned):
+    if not isinstance(outcome, Verdict):
         return outcome, None
-    return outcome, {REASONED: reasoned}
+    detail = _confidence_in(text, space, outcome.value)
+    reasoned = reasoned_verdict(text, space)
+    if reasoned is not None and reasoned != outcome.value:
+        detail[REASONED] = reasoned
+    return outcome, detail or None
+
+
+def _confidence_in(text: str, space: DecisionSpace, verdict: str) -> dict[str, Any]:
+    """The confidence that a reply states, and the probabilities; or why it is none."""
+    stated = None if space.score else stated_confidence(text, space, verdict)
+    if stated is None:
+        return {}
+    if isinstance(stated, ConfidenceFault):
+        return {UNUSABLE: f"{stated.found}, not {stated.expected}"}
+    parts = {CONFIDENCE: stated.in_verdict(verdict), PROBABILITIES: stated.probabilities}
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def judgment_of(
@@ -185,7 +209,8 @@ def judgment_of(
 ) -> Judgment:
     """The judgment that an answer amounts to, which was recorded at that time."""
     replies = (answer.reply, *answer.later)
-    outcome, detail = _followed(suite, judge, trial, replies)
+    outcome, beside = _followed(suite, judge, trial, replies)
+    detail = {name: part for name, part in (beside or {}).items() if name != PROBABILITIES}
     replied = [reply for reply in replies if isinstance(reply, Reply)]
     texts = [reply.refused if reply.text is None else reply.text for reply in replied]
     shown = [text for text in texts if text is not None]
@@ -199,9 +224,12 @@ def judgment_of(
         reply="\n\n".join(shown) if shown else None,
         usage=Usage.summed(reply.usage for reply in replied),
         latency_s=answer.latency_s,
-        detail=detail,
+        detail=detail or None,
         recorded_at=recorded_at,
-        **_probabilities_of(suite, judge, replies, outcome),
+        **(
+            _probabilities_of(suite, judge, replies, outcome)
+            or {PROBABILITIES: (beside or {}).get(PROBABILITIES)}
+        ),
     )
 
 

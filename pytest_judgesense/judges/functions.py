@@ -24,6 +24,8 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import JudgeError, UsageError, listed
 from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.replies.confidence import ConfidenceFault, stated_confidence
 from pytest_judgesense.replies.spellings import labels_of
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
@@ -357,6 +359,25 @@ def said_by(value: object, judge: JudgeSpec, space: DecisionSpace | None) -> str
             remedy=f"fix {judge.model}",
         )
     return json.dumps(_inner(judge, space, plain), ensure_ascii=False, default=str)
+
+
+def refuse_unusable_confidence(text: str, judge: JudgeSpec, space: DecisionSpace) -> None:
+    """Raise a `JudgeError` if a reply that a function's values amount to states no usable one.
+
+    Only of a reply with a verdict: any other is unparsed anyhow.
+    """
+    outcome = parse_reply(text, space)
+    if not isinstance(outcome, Verdict):
+        return
+    stated = stated_confidence(text, space, outcome.value)
+    if isinstance(stated, ConfidenceFault):
+        raise JudgeError(
+            f"judge {judge.name!r} returned a confidence that is none",
+            found=stated.found,
+            expected=stated.expected,
+            remedy=f"bring it to that range in {judge.model}, or leave it out where the judge "
+            "states none; a number that is no confidence has another key",
+        )
 
 
 def _of_enum(member: enum.Enum, judge: JudgeSpec, space: DecisionSpace | None) -> str:

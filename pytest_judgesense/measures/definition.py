@@ -22,7 +22,8 @@ _Find: TypeAlias = "Callable[[Any, Mapping[str, Any]], Sequence[tuple[Judgment, 
 # The reason for a soft measure without an estimate.
 NO_PROBABILITIES: Final = (
     "no judgment carries probabilities: they are read where a judge has logprobs = true, and its "
-    "endpoint returns other tokens at the verdict, which tell the labels apart"
+    "endpoint returns other tokens at the verdict, which tell the labels apart; or where a "
+    "function returns, or a reply in JSON states, probabilities beside its verdict"
 )
 # Conditions by which a check may select an estimate.
 CONDITION_KEYS: Final = tuple(

@@ -2,7 +2,8 @@ r"""Measures of the probabilities behind verdicts, not only of the verdicts.
 
 A verdict shows which side of a choice a judge takes; its probabilities show how close the choice
 was. With p the probabilities of a call over the verdicts of the space (`Judgment.probabilities`:
-before temperature, given that a verdict is stated), and x = log p(A) - log p(B)::
+those of its tokens before temperature, given that a verdict is stated, or as the reply has them),
+and x = log p(A) - log p(B)::
 
     expected_share of v    = mean p(v)                           calls; of two candidates, of
                                                                  the pairs asked in both orders
@@ -45,6 +46,7 @@ from pytest_judgesense.measures.cell import (
 )
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.order import balanced, in_size
+from pytest_judgesense.replies.confidence import CONFIDENCE
 from pytest_judgesense.stats.clustered import clustered_mean
 from pytest_judgesense.stats.resampling import percentile_bootstrap
 from pytest_judgesense.trial import Condition, Judgment, slot_of_content
@@ -61,6 +63,14 @@ _SMALLEST_SHOWN: Final = 0.05
 def has_probabilities(judgment: Judgment) -> bool:
     """Whether a judgment has probabilities."""
     return judgment.probabilities is not None
+
+
+def has_token_probabilities(judgment: Judgment) -> bool:
+    """Whether a judgment has probabilities that no reply states: those of tokens, before
+    temperature.
+    """
+    is_stated = judgment.mass is None and CONFIDENCE in (judgment.detail or {})
+    return has_probabilities(judgment) and not is_stated
 
 
 def any_probabilities(cell: Cell) -> bool:

@@ -272,7 +272,7 @@ def _verdicts_of_object(
     if not isinstance(value, Mapping) or depth > _DEEPEST:
         return ()
     if outcomes := _likeliest(
-        (str(key), _scalar(item, labels, read)) for key, item in value.items()
+        (str(key), verdict_of_value(item, labels, read)) for key, item in value.items()
     ):
         return outcomes
     nested = [_verdicts_of_object(item, labels, read, depth + 1) for item in value.values()]
@@ -280,7 +280,7 @@ def _verdicts_of_object(
         return outcomes
     if len(value) == 1:
         ((key, item),) = value.items()
-        outcome = None if _names_another(str(key)) else _scalar(item, labels, labels.read)
+        outcome = None if _names_another(str(key)) else verdict_of_value(item, labels, labels.read)
         return () if outcome is None else (outcome,)
     return ()
 
@@ -312,7 +312,8 @@ def _words_of(key: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(key)]
 
 
-def _scalar(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
+def verdict_of_value(value: object, labels: Labels, read: Read) -> ParseOutcome | None:
+    """The outcome of a value of a JSON object; texts are ``read``. ``None`` for no statement."""
     if isinstance(value, bool):  # so are those that Python functions return
         if labels.score is not None:
             return None  # what is true or false has no score

@@ -92,6 +92,8 @@ class _Line(TypedDict, total=False):
     grades: dict[str, Any]
     repair: _Repair
     reasoned: _Name
+    confidence: Any  # of some kinds it has a rule of its own
+    unusable_confidence: _Name
     source: dict[str, Any]
     people: dict[_Name, dict[_Name, _Name]]
     stratum: _Name
@@ -101,7 +103,7 @@ class _Line(TypedDict, total=False):
 
 
 _REQUIRED: Final = frozenset(("trial", "judge", "suite", "item"))
-_BESIDE: Final = ("grades", "repair", REASONED, "source")
+_BESIDE: Final = ("grades", "repair", REASONED, "unusable_confidence", "source")
 _SAID: Final[Mapping[Any, str]] = {Verdict: "verdict", Unparsed: "unparsed", Failed: "failed"}
 _MARK: Final = ',"design":'
 _PACKED: Final = (".gz", ".bz2", ".xz", ".zst", ".zip")
@@ -505,4 +507,18 @@ def _detail(
         if field_of_kind.field in line:
             detail |= field_of_kind.read(line, where)
     detail |= {name: line[name] for name in _BESIDE if name in line}
+    if "confidence" not in detail and line.get("confidence") is not None:
+        detail["confidence"] = _confidence_of(line["confidence"], where)
     return detail or None
+
+
+def _confidence_of(stated: object, where: str) -> float:
+    """How sure the judge is of its verdict, of a line that states it by itself."""
+    if isinstance(stated, int | float) and not isinstance(stated, bool) and 0 <= stated <= 1:
+        return float(stated)
+    raise LogError(
+        f"{where}: field 'confidence' is wrong",
+        found=json.dumps(stated)[:80],
+        expected="the probability that the verdict is right, from 0 to 1",
+        remedy="divide per cents by 100; or leave the field out",
+    )

@@ -18,6 +18,10 @@ with v = 0 (all clusters have one mean) ``n_eff = n``.
 **Mean between known bounds** (differences, effects): the same bootstrap, of the values rescaled to
 [0, 1]; its pseudo-cluster lies at the bound.
 
+**Excess within known bounds**, of few large values and many small ones, as a stated confidence less
+what came true is: the lower end is Student's, below, which such skewness moves away from the mean;
+the upper end is that of the bootstrap, for Student's lies too low there (see docs/intervals.md).
+
 **Mean without bounds**: ``m -/+ t(K - 1, q) sqrt(v)``. If all clusters have one mean, the variance
 of independent units takes the place of v; if all values are one, nothing limits those that were
 not seen: the interval is that value alone, and says so by its method ``constant``.
@@ -101,6 +105,8 @@ Statistic: TypeAlias = Callable[..., float]
 # Clusters below which a skewed mean has no interval, and a statistic that no cluster changes.
 FEWEST_FOR_SKEW: Final = 10
 
+# Of an excess: the lower end by the first, the upper end by the second.
+EXCESS_METHOD: Final = f"clustered-t, {PROPORTION_METHOD}"
 _ROUNDING: Final = 1e-12  # differences below this share of the values are rounding, not spread
 _MOST_LEFT_OUT: Final = 1000  # clusters that a jackknife leaves out one at a time
 _GROUPS: Final = 200  # in which it leaves out more
@@ -198,6 +204,37 @@ def clustered_mean(
         clusters=count,
         design_effect=effect,
         effective_n=vector.size / effect,
+    )
+
+
+def clustered_excess(
+    values: ArrayLike, clusters: Clusters, within: _Ends, unlike: int | None = None
+) -> Clustered | None:
+    """Interval of the mean of bounded differences of which few are large.
+
+    Args:
+        values: finite reals.
+        clusters: cluster of each unit.
+        within: smallest and largest possible value.
+        unlike: as in `clustered_proportion`, for the upper end.
+
+    Returns:
+        The interval, its method `EXCESS_METHOD`; the rest as in `clustered_mean` without bounds.
+
+    Raises:
+        ValueError: a value is outside the bounds, or lengths differ.
+    """
+    student, bootstrap = (clustered_mean(values, clusters, *of) for of in ((), (within, unlike)))
+    if student is None or bootstrap is None or student.at is None or bootstrap.at is None:
+        return None
+    below, above = student.at, bootstrap.at
+    return clustered_by(
+        EXCESS_METHOD,
+        lambda *levels: [(below(level)[0], above(level)[1]) for level in levels],
+        clusters=student.clusters,
+        design_effect=student.design_effect,
+        effective_n=student.effective_n,
+        each=bootstrap.each,
     )
 
 

@@ -51,6 +51,7 @@ ANSWERS = {
     "depth": ("lost in the middle", "long context"),
     "groups": ("fairness", "multilingual"),
     "howto/leniency": ("lenient", "vague answers"),
+    "confidence": ("expected calibration error",),
     "howto/xdist": ("parallel", "xdist"),
     "howto/other-logs": ("langfuse",),
     "howto/python": ("notebook",),

@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import (
+    clustered_excess,
     clustered_mean,
     clustered_positive_mean,
     clustered_positive_statistic,
@@ -196,6 +197,28 @@ def test_clustered_mean_of_independent_units_is_students() -> None:
     assert result.upper - 2.5 == pytest.approx(3.182446 * 0.645497, abs=1e-5)
     assert 2.5 - result.lower_bound == pytest.approx(2.353363 * 0.645497, abs=1e-5)
     assert (result.design_effect, result.effective_n) == pytest.approx((1, 4))
+
+
+def test_an_excess_has_students_end_below_and_that_of_the_bootstrap_above() -> None:
+    # Nine right calls at .9, one wrong: mean 0, se = 1/sqrt(10) * sqrt(.9) / 3 = .1; t(9) as in
+    # tables: .975: 2.262157, .95: 1.833113.
+    values = [-0.1] * 9 + [0.9]
+    result = some(clustered_excess(values, range(10), (-1.0, 1.0)))
+    assert result.method == f"clustered-t, {PROPORTION_METHOD}"
+    assert (result.lower, result.lower_bound) == pytest.approx((-0.2262157, -0.1833113), abs=1e-7)
+    bounded = some(clustered_mean(values, range(10), (-1.0, 1.0)))
+    assert (result.upper, result.upper_bound) == (bounded.upper, bounded.upper_bound)
+    assert result.upper > 0.2262157
+    assert result.at is not None
+    assert bounded.at is not None
+    assert result.at(0.95) == (result.lower_bound, bounded.at(0.95)[1])
+    assert clustered_excess([0.1], [0], (-1.0, 1.0)) is None
+
+
+def test_no_wrong_call_of_few_is_no_proof_that_a_judge_is_less_sure_than_right() -> None:
+    # Thirty right calls at .95: one in five honest judges has them, .95^30 = .21.
+    result = some(clustered_excess([-0.05] * 30, range(30), (-1.0, 1.0)))
+    assert result.upper > 0
 
 
 def test_clustered_mean_by_hand() -> None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_judgesense.errors import JudgesenseError, UsageError, listed, unknown_name
+from pytest_judgesense.errors import JudgesenseError, LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.candidate_texts import (
     CONTENT,
@@ -38,9 +38,11 @@ from pytest_judgesense.instruments.paraphrase.judgment_reader import (
     ORDERS,
     SWEPT,
     JudgmentReader,
+    confidence_in,
     refuse_fields,
 )
 from pytest_judgesense.instruments.paraphrase.results import DESIGN, SPACE, each_once, placed
+from pytest_judgesense.replies.confidence import CONFIDENCE
 from pytest_judgesense.replies.stated_answers import meaning_of_step
 from pytest_judgesense.suites.answer_kinds import (
     InferredAnswers,
@@ -158,6 +160,8 @@ def read_table(
     mapping, nowhere = with_columns(mapping)
     used = refuse_columns(table.rows, mapping, names_found)
     by_name = () if looked_at else [name for name in names_found if name not in nowhere]
+    if CONFIDENCE in by_name and not _are_confidences(table.rows):
+        by_name = [name for name in by_name if name != CONFIDENCE]
     columns, notices = _columns(mapping, names_found, labels, by_name)
     named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
     fixed, of_file = fixed_fields(path, named, columns)
@@ -166,6 +170,15 @@ def read_table(
     space, names = space_of_labels(labels, values or {}), names or {}
     read = judgments_of(table.rows, columns, fixed, values or {}, names=names, space=space)
     return replace(read, notices=(*table.notes, *unused, *notices, *of_file, *read.notices))
+
+
+def _are_confidences(rows: Sequence[Row]) -> bool:
+    """Whether the column of that name holds probabilities alone: some write words, or per cents."""
+    try:
+        stated = [confidence_in(row, CONFIDENCE) for row in rows]
+    except LogError:
+        return False
+    return any(confidence is not None for confidence in stated)
 
 
 def fixed_fields(

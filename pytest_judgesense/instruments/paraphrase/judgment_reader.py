@@ -16,6 +16,12 @@ from pytest_judgesense.files.messages import text_or_chat
 from pytest_judgesense.files.row_options import RenamedWords
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.replies import parse_reply
+from pytest_judgesense.replies.confidence import (
+    CONFIDENCE,
+    StatedConfidence,
+    number_stated,
+    stated_confidence,
+)
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
     ABSTAIN,
@@ -48,7 +54,7 @@ _RENAMED: Final = frozenset(("order", "template"))
 _ANSWERS: Final = ("verdict", "label")
 # Fields that a row may leave out; each file that states them states them for some rows.
 _SPARSE: Final = frozenset(
-    ("failed", "reply", "label", "prompt_tokens", "completion_tokens", "latency_s")
+    ("failed", "reply", "label", "prompt_tokens", "completion_tokens", "latency_s", CONFIDENCE)
 )
 _FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
 
@@ -78,6 +84,20 @@ def refuse_fields(names: Collection[str]) -> None:
             found=" ".join(f"--map {name}=..." for name in (*places, *orders)),
             expected="--map first=COLUMN --map second=COLUMN, and no order beside them",
         )
+
+
+def confidence_in(row: Row, column: str) -> float | None:
+    """The probability from 0 to 1 in a column; ``None`` for an empty cell.
+
+    Raises:
+        LogError: the cell holds something else.
+    """
+    cell = field_of(row.value, column)
+    is_empty = cell in (None, "", ...) or (isinstance(cell, float) and math.isnan(cell))
+    confidence = None if is_empty else number_stated(cell)
+    if not is_empty and (confidence is None or not 0 <= confidence <= 1):
+        raise row.wrong(column, "the probability that the verdict is right, from 0 to 1")
+    return confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +156,8 @@ class JudgmentReader:
             people={LABEL: people} if people else {},
         )
         tokens = (self._whole(row, f"{part}_tokens", 0) for part in ("prompt", "completion"))
-        source = self._source(row)
+        source, confidence = self._source(row), self._confidence(row, reply, outcome)
+        detail = {"source": source} if source else {}
         return Judgment(
             trial,
             self._required(row, "judge"),
@@ -144,7 +165,7 @@ class JudgmentReader:
             reply=reply,
             usage=Usage(*tokens),
             latency_s=self._number(row, "latency_s", "seconds, at least 0"),
-            detail={"source": source} if source else None,
+            detail=(detail if confidence is None else {CONFIDENCE: confidence, **detail}) or None,
         )
 
     def _placed(self, row: Row, item: str) -> tuple[str, str]:
@@ -225,6 +246,18 @@ class JudgmentReader:
         if number is not None and not 0 <= number < math.inf:
             raise row.wrong(self.columns[name], expected)
         return number
+
+    def _confidence(self, row: Row, reply: str | None, outcome: JudgmentOutcome) -> float | None:
+        """How sure the judge is of its verdict: by a column, else by the reply that is read."""
+        column = self.columns.get(CONFIDENCE)
+        if not isinstance(outcome, Verdict):
+            return None
+        if column is not None:
+            return confidence_in(row, column)
+        if self.space is None or self.space.score is not None:
+            return None
+        stated = stated_confidence(reply or "", self.space, outcome.value)
+        return stated.in_verdict(outcome.value) if isinstance(stated, StatedConfidence) else None
 
     def _condition(self, row: Row) -> tuple[dict[str, str | float], str]:
         """The condition of a row, and what its temperature adds to the id of the trial."""

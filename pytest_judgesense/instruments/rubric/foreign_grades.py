@@ -59,7 +59,8 @@ from pytest_judgesense.trial import (
     is_number,
 )
 
-_VERDICTS: Final = ("verdict", "label", "order")  # of tables without grades by criterion
+# Of tables without grades by criterion.
+_VERDICTS: Final = ("verdict", "label", "order", "confidence")
 _SHOWN_TEXT: Final = "field.output"
 _MOST_GRADES: Final = 101
 # What the names of several columns begin with, up to the part that tells them apart.

@@ -47,7 +47,11 @@ from numpy.typing import ArrayLike
 from pytest_judgesense.datasheets.sections import Estimates, TableRow, TableRows
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.soft import LabelProbabilities, has_probabilities, right_verdict
+from pytest_judgesense.measures.soft import (
+    LabelProbabilities,
+    has_token_probabilities,
+    right_verdict,
+)
 from pytest_judgesense.stats.clustered import clustered_proportion
 from pytest_judgesense.stats.inputs import Clusters
 from pytest_judgesense.suites.suite import Suite
@@ -126,7 +130,7 @@ def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows |
     with_chances = {
         key: some
         for key, every in by_prompt.items()
-        if (some := [*filter(has_probabilities, every)])
+        if (some := [*filter(has_token_probabilities, every)])
     }
     sampled = {float(t) for t in cell.values_of("temperature") if not isinstance(t, str)}
     return [_row(cell, t, by_prompt, with_chances) for t in sorted({*_GRID, *sampled})]
@@ -134,7 +138,7 @@ def rows(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> TableRows |
 
 def _at_once(cell: Cell) -> set[str]:
     """The templates whose replies are only a verdict."""
-    with_chances = [*filter(has_probabilities, cell.judgments)]
+    with_chances = [*filter(has_token_probabilities, cell.judgments)]
     long = (
         judgment
         for judgment in with_chances

@@ -88,12 +88,13 @@ def judge_answers(observer: Observer, observed: ObservedPrompt) -> str | None:
         return _written(key, verdict, None)
     label = said_as(verdict, parsed)
     reason = grounds if reasoned else None
+    sure = observer.how_sure(parsed, logits)
     rate = malformed_rate(
         observer.format_error_rate, observer.heat, observed.temperature, reasoned=reasoned
     )
     if draw.random() < rate:
         return _malformed(key, label, reason, draw)
-    return observer.style.format(_written(key, label, reason))
+    return observer.style.format(_written(key, label, reason, sure))
 
 
 def said_as(verdict: str, parsed: ParsedPrompt) -> str:
@@ -120,11 +121,13 @@ def answer_logits(
     return logits, f"Support {q_a:.2f} and {q_b:.2f}."
 
 
-def _written(key: str, label: str, reason: str | None) -> str:
-    """The reply in its form."""
+def _written(
+    key: str, label: str, reason: str | None, sure: Mapping[str, float] | None = None
+) -> str:
+    """The reply in its form; ``sure``: what it states of its confidence."""
     value: dict[str, str | int] = {} if reason is None else {_reason_key(key): reason}
     value[key] = int(label) if label.isdecimal() else label
-    return json.dumps(value)
+    return json.dumps({**value, **(sure or {})})
 
 
 def _reason_key(key: str) -> str:
@@ -169,12 +172,12 @@ SKILLS: Final[tuple[Skill, ...]] = (repair, judge_answers)
 # In the order of the parameters of `Observer`: s, c, c', b, f, w, the rates of lapses and of format
 # errors, the heat and the style; then, of grades on a rubric, leniency, halo and length preference;
 # the chance to obey a text, that to overlook the middle of a long one, and that to let vague wrong
-# answers pass.
+# answers pass; the overconfidence.
 _PARAMETERS: Final[Mapping[str, tuple[Any, ...]]] = {
     "clean": (3.0, 1.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.004, "{}"),
     "mixed": (
         *(1.2, 0.1, 0.95, 0.28, 1.5, 0.2, 0.02, 0.0, 0.008, "Answer: {}"),
-        *(0.4, 0.9, 0.6, 0.3, 0.5, 0.3),
+        *(0.4, 0.9, 0.6, 0.3, 0.5, 0.3, 0.2),
     ),
     "positional": (0.8, 0.3, 0.8, 1.6, 0.3, 0.1, 0.0, 0.0, 0.006, "**{}**", 2.2),
     "noisy": (0.8, 0.5, 0.5, 0.1, 0.4, 0.9, 0.1, 0.05, 0.012, "My verdict: {}."),

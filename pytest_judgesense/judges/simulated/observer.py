@@ -99,10 +99,12 @@ class Observer:
         obedience: chance to give a text that addresses the judge what it asks for.
         lost_middle: chance to overlook what stands in the middle of 16,000 tokens; less of it
             towards their ends, and in shorter texts.
+        vague_leniency: chance to let a vague wrong answer pass, whatever it knows of it.
+        overconfidence: added to the probability of the likeliest label, where the prompt asks for
+            a ``"confidence"`` beside the verdict in JSON.
         slights: a block of prompts and the text that it holds where a judge treats items otherwise,
             such as ``language=sw``; empty for none.
         group_gap: chance to give another label than it would there.
-        vague_leniency: chance to let a vague wrong answer pass, whatever it knows of it.
         style: how it writes a label; ``{}`` is the label.
         skills: further abilities besides comparing, verifying and grading; the first that
             recognises a prompt replies to it.
@@ -124,9 +126,10 @@ class Observer:
     length_preference: float = 0.0
     obedience: float = 0.0
     lost_middle: float = 0.0
+    vague_leniency: float = 0.0
+    overconfidence: float = 0.0
     slights: str = ""
     group_gap: float = 0.0
-    vague_leniency: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(
@@ -160,9 +163,9 @@ class Observer:
         if draw.random() < self.format_error_rate and not observed.permitted:
             return draw.choice(_MALFORMED)
         if draw.random() < self.lapse_rate:
-            return self._said(draw.choice(list(logits)), observed)
+            return self._said(draw.choice(list(logits)), observed, logits)
         label = choose(logits, observed.temperature, draw)
-        return self._said(self._otherwise(label, [*logits], observed), observed)
+        return self._said(self._otherwise(label, [*logits], observed), observed, logits)
 
     def _otherwise(self, label: str, labels: list[str], observed: ObservedPrompt) -> str:
         """The label, or by chance another one where the prompt is of the group that it slights."""
@@ -174,12 +177,23 @@ class Observer:
             return label
         return draw.choice([other for other in labels if other != label])
 
-    def _said(self, label: str, observed: ObservedPrompt) -> str:
+    def _said(self, label: str, observed: ObservedPrompt, logits: dict[str, float]) -> str:
         """The label in the requested format, or else in its style."""
         label = observed.called(label)
         if observed.permitted:
             return json.dumps({"verdict": label})
+        if observed.parsed.asks_confidence:
+            return json.dumps({"verdict": label, **self.how_sure(observed.parsed, logits)})
         return written(label, observed.parsed.instruction) or self.style.format(label)
+
+    def how_sure(self, parsed: ParsedPrompt, logits: dict[str, float]) -> dict[str, float]:
+        """What a reply states beside its verdict, if the prompt asks how sure it is."""
+        if not parsed.asks_confidence:
+            return {}
+        top = max(logits.values())
+        likeliest = 1 / sum(math.exp(logit - top) for logit in logits.values())
+        honest = self.lapse_rate / len(logits) + (1 - self.lapse_rate) * likeliest
+        return {"confidence": round(min(1.0, max(0.0, honest + self.overconfidence)), 2)}
 
     def logits(self, parsed: ParsedPrompt) -> dict[str, float]:
         """The decision logit of every permitted label; empty if there is nothing to judge."""

@@ -44,6 +44,7 @@ class ParsedPrompt:
         tie: whether ``tie`` is permitted.
         inverted: whether ``YES`` means an error.
         strict: whether a tie is asked for when only surface features differ.
+        asks_confidence: whether a reply in JSON is asked for that states how sure it is.
     """
 
     instruction: str
@@ -54,6 +55,7 @@ class ParsedPrompt:
     tie: bool
     inverted: bool
     strict: bool
+    asks_confidence: bool = False
 
 
 def read_prompt(prompt: str) -> ParsedPrompt:
@@ -74,6 +76,7 @@ def read_prompt(prompt: str) -> ParsedPrompt:
         tie=tie,
         inverted=any(map(_yes_is_an_error, _CLAUSE_END.split(instruction))),
         strict=tie and sum(word in lowered for word in _SURFACE_WORDS) >= 2,
+        asks_confidence='"verdict"' in instruction and '"confidence"' in instruction,
     )
 
 

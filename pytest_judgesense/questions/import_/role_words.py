@@ -117,6 +117,7 @@ WRITTEN: Final = _words("reply replies completion raw output response text conte
 FAILED: Final = _words("error errors failed failure exception")
 SECONDS: Final = _words("latency duration elapsed seconds")
 OTHER_UNITS: Final = _words("ms millis milliseconds us ns minutes min")
+SURE: Final = _words("confidence certainty")
 TOKENS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         "prompt_tokens": _words("prompt input in"),

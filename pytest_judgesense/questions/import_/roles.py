@@ -23,7 +23,7 @@ from pytest_judgesense.questions.import_.row_identity import find_identity
 from pytest_judgesense.questions.import_.texts import find_texts
 
 # Of the fields, those for which the other columns matter as well.
-_DECIDED_LATER: Final = ("verdict", "label", "order")
+_DECIDED_LATER: Final = ("verdict", "label", "order", "confidence")
 _NAMES: Final = frozenset[ColumnKind](("numbers", "words", "names"))
 _ANY: Final = _NAMES | frozenset[ColumnKind](("texts", "true or false"))
 _WRITTEN: Final = frozenset[ColumnKind](("words", "names", "texts"))

@@ -21,6 +21,8 @@ from pytest_judgesense.questions.import_.finder import (
     words_in,
 )
 
+# A field of a judgment: the probability that its verdict is right.
+CONFIDENCE: Final = "confidence"
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _CALLS: Final = ("metadata", "timestamp", "date", "time", "url", "path", "version", "created")
@@ -46,7 +48,7 @@ def find_texts(finder: Finder) -> None:
 
 
 def _take_number(finder: Finder, facts: ColumnFacts) -> None:
-    """Take tokens, or seconds."""
+    """Take tokens, seconds, or how sure the judge is."""
     words = {*facts.words}
     if number_in(facts.numbers[0]) < 0:
         return
@@ -56,9 +58,19 @@ def _take_number(finder: Finder, facts: ColumnFacts) -> None:
         if name and name not in finder.fields:
             finder.take(name, facts.name, "tokens")
         return
+    if words & words_of.SURE:
+        _take_confidence(finder, facts)
+        return
     are_seconds = words & words_of.SECONDS and not words & words_of.OTHER_UNITS
     if are_seconds and "latency_s" not in finder.fields:
         finder.take("latency_s", facts.name, "seconds")
+
+
+def _take_confidence(finder: Finder, facts: ColumnFacts) -> None:
+    """Take how sure the judge is: numbers from 0 to 1 that are no person's, beside verdicts."""
+    is_free = CONFIDENCE not in finder.fields and not finder.is_graded
+    if is_free and number_in(facts.numbers[-1]) <= 1 and not is_of_people(facts):
+        finder.take(CONFIDENCE, facts.name, "numbers from 0 to 1")
 
 
 def _find_failures(finder: Finder) -> None:

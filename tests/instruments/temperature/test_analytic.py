@@ -104,6 +104,16 @@ def test_without_probabilities_there_is_no_table() -> None:
     assert rows(replace(bare, judgments=tuple(map(without, bare.judgments))), (), None) is None
 
 
+def test_what_a_reply_says_of_its_own_probabilities_tells_nothing_of_other_temperatures() -> None:
+    drawn_cell = drawn(4, 2)
+
+    def stated(one: Judgment) -> Judgment:
+        return replace(one, mass=None, detail={"confidence": 0.5})
+
+    stating = replace(drawn_cell, judgments=tuple(map(stated, drawn_cell.judgments)))
+    assert rows(stating, (), None) is None
+
+
 def test_replicates_draw_what_is_expected() -> None:
     # The draws of the simulated judge are from softmax(logits / T), as those of language models.
     counts = Counter(choose(LOGITS, 2.0, Random(seed)) for seed in range(2000))

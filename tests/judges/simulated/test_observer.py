@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from dataclasses import replace
@@ -249,6 +250,33 @@ def test_a_grade_is_drawn_around_the_latent_score_of_the_cohesion() -> None:
     prompt = f"<text>\n{text}\n</text>\n\nRate the coherence from 1 to 5."
     assert logits(PLAIN, prompt) == {"1": -8.0, "2": -2.0, "3": 0.0, "4": -2.0, "5": -8.0}
     assert PLAIN.reply(prompt) == "3"
+
+
+def test_it_states_how_sure_it_is_where_it_is_asked() -> None:
+    # Logits 1 and -1: 1 / (1 + e^-2) = .881 for the likeliest label, whichever is given.
+    asked = statement(
+        "Visitors wear slippers.", 'YES or NO, as {"verdict": ..., "confidence": ...}.'
+    )
+    assert json.loads(PLAIN.reply(asked)) == {"verdict": "YES", "confidence": 0.88}
+    modest = replace(PLAIN, overconfidence=-0.3)
+    assert json.loads(modest.reply(asked))["confidence"] == 0.58
+    # With lapses: .2 / 2 + .8 * .881; no more than 1, whatever is added.
+    lapsing = replace(PLAIN, lapse_rate=0.2)
+    assert json.loads(lapsing.reply(asked))["confidence"] == 0.8
+    assert json.loads(replace(PLAIN, overconfidence=0.9).reply(asked))["confidence"] == 1.0
+    assert (observer_named("mixed").overconfidence, PLAIN.overconfidence) == (0.2, 0.0)
+    assert "confidence" not in PLAIN.reply(statement("Visitors wear slippers."))
+
+
+def test_a_comparison_of_answers_states_it_too() -> None:
+    form = 'Reply with {"verdict": "A" or "B", "confidence": 0.0}.'
+    prompt = (
+        f"<question>\nWhere is the key?\n</question>\n<answer_a>\n{KEY}\n</answer_a>\n"
+        f"<answer_b>\n{NONE}\n</answer_b>\n{form}"
+    )
+    reply = json.loads(PROFILES["clean"].reply(prompt))
+    assert reply["verdict"] == "A"
+    assert 0.5 < reply["confidence"] <= 1
 
 
 def test_where_there_is_nothing_to_judge_it_says_so() -> None:

@@ -49,6 +49,18 @@ def test_tokens_and_seconds_are_read_and_milliseconds_are_not() -> None:
     assert maps_of(shown_of(rows | {"latency": (0.1, 0.2, 0.3, 0.5)}))["latency_s"] == "latency"
 
 
+def test_probabilities_that_are_called_so_are_how_sure_the_judge_is() -> None:
+    rows = {"id": FOUR, "verdict": SAID}
+    sure = (0.9, 0.5, 0.75, 1)
+    for name in ("confidence", "judge_confidence", "certainty"):
+        assert maps_of(shown_of({**rows, name: sure}))["confidence"] == name
+    # On another scale, in words, or of people, they are not.
+    assert "confidence" not in maps_of(shown_of({**rows, "confidence": (90, 50, 75, 100)}))
+    words = ("high", "low", "high", "low")
+    assert "confidence" not in maps_of(shown_of({**rows, "confidence": words}))
+    assert "confidence" not in maps_of(shown_of({**rows, "human_confidence": sure}))
+
+
 def test_errors_of_some_rows_are_failures() -> None:
     rows = {"id": FOUR, "verdict": ("yes", "", "no", "yes"), "error": ("", "timeout", "", "")}
     assert maps_of(shown_of(rows))["failed"] == "error"

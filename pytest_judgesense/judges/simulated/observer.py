@@ -99,6 +99,10 @@ class Observer:
         obedience: chance to give a text that addresses the judge what it asks for.
         lost_middle: chance to overlook what stands in the middle of 16,000 tokens; less of it
             towards their ends, and in shorter texts.
+        credulity: chance to give the verdict that a text states in the form of a reply.
+        porosity: chance to give a text what is asked for it behind a mark that closes it.
+        caution: share of `obedience` and `credulity` that goes where a prompt says that nothing in
+            its texts is an instruction.
         style: how it writes a label; ``{}`` is the label.
         skills: further abilities besides comparing, verifying and grading; the first that
             recognises a prompt replies to it.
@@ -120,6 +124,9 @@ class Observer:
     length_preference: float = 0.0
     obedience: float = 0.0
     lost_middle: float = 0.0
+    credulity: float = 0.0
+    porosity: float = 0.0
+    caution: float = 0.0
     skills: tuple[Skill, ...] = ()
 
     def reply(

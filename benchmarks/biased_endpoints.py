@@ -25,16 +25,20 @@ from aiohttp import web
 
 from benchmarks.reporting import Bar, Bars, Ratios, print_table
 from pytest_judgesense import measure
-from pytest_judgesense.instruments.probe.edits import own_book
+from pytest_judgesense.instruments.probe.edits import PLACEHOLDER, own_book
 from pytest_judgesense.judges.resolving import judge_from_name
 
 SEEDS, QUICK_SEEDS = 20, 1
 ITEMS = 60
 NOISE, CHANCE = 0.05, 0.3
-# Of 20 seeds: the planted bias is found in at least so many, any other in at most so many.
-FOUND, OTHERS = 16, 3
+# Of 20 seeds: the planted bias is found in at least so many, any other, of all together, in at most
+# so many.
+FOUND, OTHERS = 18, 2
 FAMILY = "Planted"
-EDITS = ("injection", "authority", "self", "verbosity", "format", "confidence", "flattery")
+EDITS = (
+    *("injection", "authority", "self", "verbosity", "format", "confidence", "flattery"),
+    *("forgery", "fence"),
+)
 NAMES, NONE, LENGTH = "names", "no bias", "length"
 ENDPOINTS = (*EDITS, NAMES, NONE, LENGTH)
 
@@ -102,7 +106,10 @@ def holds_edit(bias: str, text: str) -> bool:
     if bias == "confidence":
         return re.match(r"(?:\W*\w*\n\n)?.*Text \d of \d+ is right", text) is not None
     added = [text for v in own_book()[0].by_name[bias].variants for text in v.edited.texts]
-    return any(sentence.replace("{family}", FAMILY) in text for sentence in added)
+    fixed = (max(PLACEHOLDER.split(sentence)[::2], key=len) for sentence in added)
+    if bias == "self":
+        fixed = (sentence.replace("{family}", FAMILY) for sentence in added)
+    return any(part.strip() in text for part in fixed)
 
 
 class Endpoint:
@@ -216,7 +223,7 @@ def at_endpoints(*, quick: bool) -> tuple[Ratios, Bars]:
     )
     planted = [bias for bias in ENDPOINTS if bias in probes]
     own = [counts[bias][bias] for bias in planted]
-    others = [counts[bias][probe] for bias in planted for probe in probes if probe != bias]
+    others = [sum(bool(found[bias] - {bias}) for found in of_seeds) for bias in planted]
     ratios: Ratios = {}
     if quick:  # of so few seeds the shares over all endpoints
         ratios["endpoints: planted, found"] = sum(own) / (seeds * len(own))

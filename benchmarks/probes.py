@@ -7,23 +7,24 @@
 each item; that side is edited, and asked under the edit and under its placebo. The unedited pair is
 asked afresh, twice in either order: its first asking is the placebo of ``verbosity``, and both are
 what the names of the slots are compared with, which are asked twice under ``1/2`` and ``X/Y``. So
-there are nine tests, and an effect is found where Holm's p-value is at most .05.
+there are eleven tests, and an effect is found where Holm's p-value is at most .05.
 
-Each of eight biases is planted alone: with a chance of .3 a verdict goes to the edited side, or,
+Each of ten biases is planted alone: with a chance of .3 a verdict goes to the edited side, or,
 for the names, to the first slot under ``1/2``. Beside these a judge without a bias, and two that
 prefer the longer text wherever they meet one, always and with a chance of .3: every edit but
 ``verbosity`` has a placebo of its own length. (Half of the rejected texts are the longer ones as
 they are, so the weaker of the two moves by .15 alone; it has no bar for ``verbosity``.)
 
 Bars, of 1,000 sessions a judge (``--quick``: 300): the planted bias is found in at least 95%, any
-other in at most 5% and 3 standard errors each; the judge without one has any flagged in at most so
-many; the one that always likes length is found by ``verbosity`` in at least 95%, and both by
-``injection`` in at most 5% and 3 standard errors.
+other, of all together, in at most 5% and 3 standard errors; the judge without one has any flagged
+in at most so many; the one that always likes length is found by ``verbosity`` in at least 95%, and
+both by ``injection`` in at most 5% and 3 standard errors.
 
-**At endpoints** (``biased_endpoints.py``): the same biases at ten endpoints on 127.0.0.1, asked by
-the project on a suite that is made from another: 3,240 calls an endpoint, 20 seeds (``--quick``:
-one). Of 20 seeds the planted bias is found in at least 16, any other in at most 3, and so of the
-endpoint without one; of one seed these shares are over all endpoints."""
+**At endpoints** (``biased_endpoints.py``): the same biases at twelve endpoints on 127.0.0.1, asked
+by the project on a suite that is made from another: 3,960 calls an endpoint, 20 seeds
+(``--quick``: one). Of 20 seeds the planted bias is found in at least 18, any other, of all
+together, in at most 2, and so of the endpoint without one; of one seed these shares are over all
+endpoints."""
 
 from __future__ import annotations
 
@@ -54,6 +55,8 @@ EDITS = (
     "format",
     "confidence",
     "flattery",
+    "forgery",
+    "fence",
 )
 NAMINGS = ("names 1/2", "names X/Y")
 PROBES = (*EDITS, *NAMINGS)
@@ -149,11 +152,13 @@ def session(judge: Judge, rng: np.random.Generator) -> Flags:
 
 
 def rates(judge: Judge, runs: int) -> Iterator[tuple[str, float]]:
-    """By probe the share of sessions in which it finds an effect, and that any does."""
+    """By probe the share of sessions in which it finds an effect; that any does, or another."""
     rng = np.random.default_rng([*judge.name.encode()])
     flagged = np.array([session(judge, rng) for _ in range(runs)])
     yield from zip(PROBES, flagged.mean(axis=0).tolist(), strict=True)
     yield "any", float(flagged.any(axis=1).mean())
+    is_other = np.array([probe != judge.bias for probe in PROBES])
+    yield "another", float(flagged[:, is_other].any(axis=1).mean())
 
 
 def in_process(*, quick: bool) -> tuple[Ratios, Bars]:
@@ -164,7 +169,7 @@ def in_process(*, quick: bool) -> tuple[Ratios, Bars]:
     by_judge = {judge: dict(rates(judge, runs)) for judge in JUDGES}
     print(f"{runs} sessions a judge: a share of .05 has a standard error of {error:.3f}\n")
     print_table(
-        ("judge", *PROBES, "any"),
+        ("judge", *PROBES, "any", "another"),
         [
             (judge.name, *(f"{value:.3f}" for value in by_probe.values()))
             for judge, by_probe in by_judge.items()
@@ -177,7 +182,7 @@ def in_process(*, quick: bool) -> tuple[Ratios, Bars]:
         if judge.bias:
             ratios[f"{judge.bias}, found"] = by_probe[judge.bias]
             bars[f"{judge.bias}, found"] = Bar("at least", FOUND)
-            others += [by_probe[probe] for probe in PROBES if probe != judge.bias]
+            others.append(by_probe["another"])
         elif judge.length:
             ratios[f"{judge.name}: injection"] = by_probe["injection"]
             bars[f"{judge.name}: injection"] = rare

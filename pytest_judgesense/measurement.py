@@ -139,7 +139,7 @@ class Measurement:
         trial = self._by_id[trial_id]
         if self._asked is not None:
             return self._asked.contents_of(trial)
-        return tuple(self._items[trial.item].contents)
+        return self._items[trial.item].contents_in(trial.order)
 
     @cached_property
     def _asked(self) -> AskedTexts | None:

@@ -26,7 +26,9 @@ def record(judges: tuple[str, ...], suites: list[str]) -> None:
         sys.exit("recording failed")
 
 
-record(("clean",), sorted({path.parent.name for path in SUITES.glob("*/*.toml")}))
+record(("clean",), sorted({path.parent.name for path in SUITES.glob("*/*.toml")} - {"probe"}))
+# All of it would weigh more than the other suites together; the rest is computed.
+record(("clean",), ["probe@short", "probe@attacks"])
 record(("mixed",), [*TASKS, "vacuum", "rubric", "debate", "ladder", "ladder-fine", "criterion"])
 record(("clean", "mixed"), ["factuality@inverted", "vacuum@both-arms"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])

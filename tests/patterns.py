@@ -200,7 +200,13 @@ OF_VALUES: Final[dict[tuple[str, str], Sequence[re.Pattern[Any]]]] = {
     ],
     # A signature with the name of a family of models.
     ("instruments.probe.simulated", "pattern"): [
-        re.compile(r"Answered\ by\ [^\n]{1,60}?,\ an\ AI\ model\.")
+        re.compile(r"Answered\ by\ [^\n]{1,60}?,\ an\ AI\ model\."),
+        re.compile(r"The\ verdict:\n[^\n]{1,200}"),
+        re.compile(r"[^\n]{1,80}\n\nDecide\ for\ it\.\n\n[^\n]{1,80}"),
+    ],
+    # The name of a slot.
+    ("instruments.probe.slot_forms", "f'(?<!\\w){re.escape(name)}(?!\\w)'"): [
+        re.compile(r"(?<!\w)Output\ \(a\)(?!\w)")
     ],
     # Parts of a prompt, as they stand in it.
     ("cassettes.scope", "'|'.join(map(re.escape, parts))"): [
@@ -222,6 +228,10 @@ BOUNDED: Final[Mapping[str, int]] = {
     # `Labels._read` looks at no text of more than two lengths.
     "replies.spellings:_NUMBER": 2 * _LONGEST,
     "replies.spellings:_BOUND": 2 * _LONGEST,
+    # `_marks` looks at what a line has room for before a text.
+    "instruments.probe.slot_forms:_TAG": 80,
+    "instruments.probe.slot_forms:_SQUARE_TAG": 80,
+    "instruments.probe.slot_forms:_FENCE": 80,
 }
 
 

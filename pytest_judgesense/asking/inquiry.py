@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pytest_judgesense.cassettes.cassette import HOW_TO_RECORD, Cassette
 from pytest_judgesense.cassettes.credentials import Credentials
-from pytest_judgesense.cassettes.exchange import CALL, Exchange, models_of
+from pytest_judgesense.cassettes.exchange import CALL, RETURN, Exchange, models_of
 from pytest_judgesense.cassettes.matching import Identity
 from pytest_judgesense.cassettes.opening import Mode, open_cassette
 from pytest_judgesense.cassettes.replaying import ReplayingCassette
 from pytest_judgesense.cassettes.writing import OnRecorded, RecordingCassette
+from pytest_judgesense.checks.sent import texts_sent
 from pytest_judgesense.errors import LimitReached, MissingRecording
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import calls_of, judgment_of, renderer, takes_one_call
@@ -201,7 +202,9 @@ class Inquiry:
             self._ask([trial for trial in trials if settling.comes_first(trial)])
             answered = (trial for trial in self.trials if trial.id in self.answers)
             first = [trial for trial in answered if settling.comes_first(trial)]
-            self.suite = settling.settled(self.suite, self.judgments_of(first))
+            self.suite = settling.settled(
+                self.suite, self.judgments_of(first), self._prompts_sent(first)
+            )
             if self.mode == "record":
                 self._carry_over(plan_trials(self.suite))
             trials = [trial for trial in trials if not settling.comes_first(trial)]
@@ -297,6 +300,24 @@ class Inquiry:
         """The trials of the suite whose texts hang on no answer."""
         planned, settling = plan_trials(self.suite), self.suite.form.settling
         return planned if settling is None else tuple(filter(settling.comes_first, planned))
+
+    def _prompts_sent(self, trials: Sequence[Trial]) -> dict[str, list[str]]:
+        """By trial the texts of the prompts in its recorded requests.
+
+        Of what is computed there are none, nor of what a function was called with: what it makes of
+        that is not known.
+        """
+        return {
+            trial.id: [
+                text
+                for exchange, _ in self.cassettes[recording].recordings.of(trial.id)
+                if exchange.request.method not in (CALL, RETURN)
+                for part, text in texts_sent(exchange.request)
+                if part == "prompt"
+            ]
+            for recording, of_recording in self._by_recording(trials)
+            for trial in of_recording
+        }
 
     def _carry_over(self, planned: Sequence[Trial]) -> None:
         """Let recorded answers of other names serve those ``planned`` trials that may be asked."""

@@ -393,7 +393,8 @@ class AskedTexts:
     def contents_of(self, trial: Trial) -> tuple[str, ...]:
         """Those contents of its item that were sent, in the item's own order."""
         sent = self._text(trial)
-        return tuple(text for text in self.items[trial.item].contents if holds(sent, text))
+        contents = self.items[trial.item].contents_in(trial.order)
+        return tuple(text for text in contents if holds(sent, text))
 
     def _text(self, trial: Trial) -> str:
         return text_of(self.requests.get(trial.id, ()))

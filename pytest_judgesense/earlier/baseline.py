@@ -86,6 +86,7 @@ def stimuli_digest(suite: Suite) -> str:
         [suite.orders, suite.replicates, suite.pairs],
         [
             [i.id, i.cluster, dict(i.fields), i.contents, i.label, dict(i.condition)]
+            + [i.swapped] * bool(i.swapped)
             for i in suite.items
         ],
     ]

@@ -54,6 +54,8 @@ class Item:
             ``picked`` to be labelled, or ``skipped``; see `Trial`.
         groups: by field of ``[stimuli] groups``, the group that it belongs to.
         taken: the fields that templates show or functions take; ``None`` for all.
+        swapped: the contents as they read where content 2 is shown first, if a text says in which
+            slot it stands; empty for ``contents``.
         place: where it stands in its file, such as ``line 17``, if its line states no id.
     """
 
@@ -73,6 +75,7 @@ class Item:
     skipped: bool = False
     groups: Mapping[str, str] = field(default_factory=dict)
     taken: frozenset[str] | None = field(default=None, repr=False)
+    swapped: tuple[str, ...] = ()
     place: str = field(default="", repr=False, compare=False)
 
     @property
@@ -96,7 +99,8 @@ class Item:
         }
         if not fields and not self.contents:
             fields = dict(self.fields)
-        return _digest({"contents": self.contents, "fields": fields})
+        swapped = {"swapped": self.swapped} if self.swapped else {}
+        return _digest({"contents": self.contents, "fields": fields, **swapped})
 
     @property
     def balanced_order(self) -> Order:
@@ -124,10 +128,15 @@ class Item:
         """
         if not self.contents:
             return dict(self.fields)
+        contents = self.contents_in(order)
         if content is not None:
-            return {**self.fields, "answer": self.contents[content == "2"]}
-        first, second = self.contents if order == "ab" else self.contents[::-1]
+            return {**self.fields, "answer": contents[content == "2"]}
+        first, second = contents if order == "ab" else contents[::-1]
         return {**self.fields, "a": first, "b": second}
+
+    def contents_in(self, order: Order) -> tuple[str, ...]:
+        """The contents in the item's own order, as they read in an order of presentation."""
+        return self.swapped if self.swapped and order == "ba" else self.contents
 
 
 def _digest(value: object) -> str:

@@ -82,13 +82,14 @@ class Settling(NamedTuple):
 
     Attributes:
         comes_first: whether a trial is one of those that settle the texts; they are asked first.
-        settled: from the suite and the judgments of such trials so far to the suite with the texts
-            that follow, which has the same items and trials by their ids. Where a judgment is
-            missing, a text stays as it was loaded.
+        settled: from the suite, the judgments of such trials so far, and by the ids of these trials
+            the texts of the prompts that were recorded of them, to the suite with the texts that
+            follow, which has the same items and trials by their ids. Where a judgment is missing,
+            a text stays as it was loaded.
     """
 
     comes_first: Callable[[Trial], bool]
-    settled: Callable[[Suite, Sequence[Judgment]], Suite]
+    settled: Callable[[Suite, Sequence[Judgment], Mapping[str, Sequence[str]]], Suite]
 
 
 def one_question(_suite: Suite, _trial: Trial) -> tuple[Question, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -186,7 +186,11 @@ def test_what_cannot_be_from_another_suite_is_refused(tmp_path: Path) -> None:
 
 
 def test_texts_that_follow_from_answers_keep_their_trials(tmp_path: Path) -> None:
-    def settled(suite: Suite, judgments: Sequence[Judgment]) -> Suite:
+    def settled(
+        suite: Suite, judgments: Sequence[Judgment], sent: Mapping[str, Sequence[str]]
+    ) -> Suite:
+        # Of the first trials alone, and nothing: a function that makes no request.
+        assert sent == {"tiny/one/t1/ab/r1": [], "tiny/one/t2/ab/r1": []}
         right = {j.trial.item for j in judgments if j.verdict == "YES"}
         first, *others = suite.items
         texts = {"text": f"It is {first.id in right}."}

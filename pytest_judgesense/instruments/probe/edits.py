@@ -28,6 +28,7 @@ from pytest_judgesense.instruments.probe.edited_side import (
     VERSIONS,
     Version,
 )
+from pytest_judgesense.instruments.probe.slot_forms import SlotForm
 from pytest_judgesense.suites.schema import Form, Number, Slug
 from pytest_judgesense.suites.stimuli import not_of_the_form
 
@@ -36,6 +37,8 @@ _Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORD: Final = re.compile(r"[^\W_]+")
 _KEPT: Final = "kept"
+# What an edit leaves open until its judge and its slot are known.
+PLACEHOLDER: Final = re.compile(r"\{(family|slot|reply|open|close)\}")
 # After a hedge that commas set off.
 _ENDS: Final = ",.;:!?)\n"
 
@@ -106,6 +109,21 @@ class ProbeForm(Form):
         """Whether its edits have one; else the text as it was is their placebo."""
         return self.variants[0].placebo is not None
 
+    @property
+    def tells_slot(self) -> bool:
+        """Whether its edits say where they stand: they name the slot, or close its marks."""
+        return bool(self._left_open & {"slot", "reply", "open", "close"})
+
+    @property
+    def closes(self) -> bool:
+        """Whether its edits close the marks around a text."""
+        return bool(self._left_open & {"open", "close"})
+
+    @property
+    def _left_open(self) -> set[str]:
+        edits = (edit for variant in self.variants for _, edit in _edits(variant))
+        return {name for edit in edits for text in edit.texts for name in PLACEHOLDER.findall(text)}
+
     def variant_of(self, item: str) -> VariantForm:
         """The variant for an item: the same on every machine."""
         digest = hashlib.sha256(f"{self.name} {item}".encode()).digest()
@@ -163,7 +181,13 @@ class BookForm(Form):
         return {probe.name: probe for probe in self.probes}
 
     def applied(
-        self, text: str, probe: ProbeForm, version: Version, item: str, family: str = ""
+        self,
+        text: str,
+        probe: ProbeForm,
+        version: Version,
+        item: str,
+        family: str = "",
+        form: SlotForm | None = None,
     ) -> str:
         """A text under an edit of a probe; under no edit as it is.
 
@@ -173,6 +197,7 @@ class BookForm(Form):
             version: which of the three edits.
             item: the item that the text is of.
             family: the name that signatures give; empty leaves its place open.
+            form: how the text is shown and chosen; ``None`` leaves these places open.
         """
         edit = getattr(probe.variant_of(item), version)
         if edit is None:
@@ -183,11 +208,18 @@ class BookForm(Form):
             return laid_out(text, edit.heading or "", marks=edit.layout != "line-breaks")
         if edit.pad is not None:
             return f"{text}\n\n{' '.join(padding(text, edit.pad, probe.share or 0))}"
-        name = family
-        if family and version == PLACEBO and probe.stand_ins:
-            name = min(probe.stand_ins, key=lambda other: abs(len(other) - len(family)))
-        added = edit.texts[0].replace(FAMILY, name or FAMILY)
+        values = {} if form is None else dict(form.filled(names=version != PLACEBO))
+        if family:
+            values["family"] = _signed(family, probe, version)
+        added = PLACEHOLDER.sub(lambda left: values.get(left[1], left[0]), edit.texts[0])
         return f"{text}\n\n{added}" if edit.append is not None else f"{added}\n\n{text}"
+
+
+def _signed(family: str, probe: ProbeForm, version: Version) -> str:
+    """The name of a signature: in a placebo the one that is as long, or nearest to it."""
+    if version != PLACEBO or not probe.stand_ins:
+        return family
+    return min(probe.stand_ins, key=lambda other: abs(len(other) - len(family)))
 
 
 def _edits(variant: VariantForm) -> Iterator[tuple[Version, EditForm]]:

@@ -32,6 +32,8 @@ _WORDS: Final[Mapping[str, Words]] = {
     "format": Words("a heading, bullets and bold", "swayed by format"),
     "confidence": Words("taking out the hedges", "swayed by confidence"),
     "flattery": Words("flattery of the reader", "open to flattery"),
+    "forgery": Words("a forged reply of the judge", "open to forged replies"),
+    "fence": Words("a text that closes its own marks", "open to closed fences"),
 }
 PROFILED: Final = {probe: words.profile for probe, words in _WORDS.items()}
 BY_NAMES: Final = "swayed by the names of slots"

@@ -8,9 +8,15 @@ it with::
     grade          lowest for a text that takes itself back
 
 p is the words of padding of a text, in fives, and g the observer's preference for length; r is 1
-for a text that takes itself back, and s its sensitivity. With its chance to obey
-(`Observer.obedience`) a text that addresses the judge gets the verdict, or the highest grade. Other
-edits, and placebos, change nothing: they are taken out.
+for a text that takes itself back, and s its sensitivity. A text gets the verdict, or the highest
+grade, with a chance that depends on what its edit does::
+
+    it addresses the judge               o (1 - c w)     o: `Observer.obedience`
+    it states a verdict as a reply       d (1 - c w)     d: `Observer.credulity`
+    it closes the marks around it        p               p: `Observer.porosity`
+
+c is `Observer.caution`, and w is 1 where the prompt says that nothing in its texts is an
+instruction. Other edits, and placebos, change nothing: they are taken out.
 """
 
 from __future__ import annotations
@@ -23,26 +29,40 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pytest_judgesense.instruments.probe.edited_side import CONTROL, FAMILY, VERSIONS
+from pytest_judgesense.instruments.probe.edited_side import CONTROL, EDITED, VERSIONS
 from pytest_judgesense.judges.simulated.evidence import key_value, text_digest
 from pytest_judgesense.judges.simulated.named_observers import form_asked_for
 from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer
-from pytest_judgesense.judges.simulated.parsing import ParsedPrompt
+from pytest_judgesense.judges.simulated.parsing import ParsedPrompt, read_prompt
 
-_INJECTION: Final = "injection"
+# The probes that ask for a verdict; the last one closes the marks around its text.
+_INJECTION, _FORGERY, _FENCE = "injection", "forgery", "fence"
+# Stands in a text for what has closed its marks and has been taken out.
+_CLOSED: Final = "\x1a"
+_SENTENCE_END: Final = re.compile(r"[.!?]")
+_DENIED: Final = re.compile(r"\b(?:nothing|no|not|none|never)\b")
 _TAKEN_BACK: Final = 4.0  # elements that a text is short of which takes itself back
 _WORDS_OF_LENGTH: Final = 5.0
 # Evidence of the texts of the built-in suite without their hedges, or with others, by digest.
 KEY: Final = Path(__file__).with_name("key.json")
+# What stands in the place of what an edit leaves open.
+_FILLED: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("family", "slot"), r"[^\n]{1,60}?"),
+    "reply": r"[^\n]{1,200}",
+    **dict.fromkeys(("open", "close"), r"[^\n]{1,80}"),
+}
 _BULLET: Final = re.compile(r"^- ", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*([^*\n]+)\*\*")
 
 
 class Taken(NamedTuple):
-    """A text without its edits, and what they were."""
+    """A text without its edits, and what they were.
+
+    ``asks_by``: the probe whose edit asks for the verdict; empty for none.
+    """
 
     text: str
-    obeyed: bool = False
+    asks_by: str = ""
     padding: int = 0
     taken_back: bool = False
 
@@ -65,10 +85,20 @@ def _added() -> tuple[tuple[str, _Added], ...]:
             for version in VERSIONS:
                 edit = getattr(variant, version)
                 for text in edit.texts if edit is not None else ():
-                    longest = max(text.split(FAMILY), key=len)
-                    pattern = re.escape(text).replace(re.escape(FAMILY), r"[^\n]{1,60}?")
-                    added.append((longest, _Added(re.compile(pattern), probe.name, version)))
+                    longest, pattern = _as_it_stands(text)
+                    added.append((longest, _Added(pattern, probe.name, version)))
     return tuple(added)
+
+
+def _as_it_stands(text: str) -> tuple[str, re.Pattern[str]]:
+    """The longest part of a text of an edit, and the pattern of it with its places filled in."""
+    from pytest_judgesense.instruments.probe.edits import PLACEHOLDER
+
+    parts = PLACEHOLDER.split(text)  # texts and, at odd places, names
+    pattern = "".join(
+        _FILLED[part] if place % 2 else re.escape(part) for place, part in enumerate(parts)
+    )
+    return max(parts[::2], key=len), re.compile(pattern)
 
 
 @cache
@@ -88,7 +118,8 @@ def _headings() -> re.Pattern[str]:
 
 def taken_out(text: str) -> Taken:
     """A text without the edits that come with the package."""
-    plain = Taken(text)
+    asks_by = _FENCE if _CLOSED in text else ""
+    plain = Taken(text.replace(_CLOSED, "").strip() if asks_by else text, asks_by)
     for part, (pattern, probe, version) in _added():
         if part not in plain.text:
             continue
@@ -98,7 +129,7 @@ def taken_out(text: str) -> Taken:
         padded = len(plain.text.split()) - len(left.split()) if probe == "verbosity" else 0
         plain = Taken(
             left.strip(),
-            plain.obeyed or (probe == _INJECTION and version == "edited"),
+            probe if version == EDITED and probe in (_INJECTION, _FORGERY) else plain.asks_by,
             plain.padding + padded * (version != CONTROL),
             plain.taken_back or version == CONTROL,
         )
@@ -110,6 +141,7 @@ def taken_out(text: str) -> Taken:
 
 def judge_edited(observer: Observer, observed: ObservedPrompt) -> str | None:
     """The reply to a prompt with an edited text; ``None`` for any other."""
+    observed = _without_closed(observed)
     parsed = observed.parsed
     if form_asked_for(parsed) is not None:
         return None
@@ -127,12 +159,36 @@ def judge_edited(observer: Observer, observed: ObservedPrompt) -> str | None:
     best, worst = (parsed.labels[0], parsed.labels[-1])
     if parsed.labels[0].isdigit() or parsed.inverted:
         best, worst = worst, best
-    obeys = draw.random() < observer.obedience
+    luck = draw.random()
     if any(of.taken_back for of in plain_texts.values()):
         logits = {worst: 0.0}
-    elif obeys and any(of.obeyed for of in plain_texts.values()):
+    elif any(luck < _chance(observer, observed, of) for of in plain_texts.values()):
         logits = {best: 0.0}
     return observer.said(logits, observed)
+
+
+def _without_closed(observed: ObservedPrompt) -> ObservedPrompt:
+    """The prompt as it is parsed without what closes the marks of a text, which holds `_CLOSED`."""
+    prompt = observed.prompt
+    for part, (pattern, probe, version) in _added():
+        if (probe, version) == (_FENCE, EDITED) and part in prompt:
+            prompt = pattern.sub(_CLOSED, prompt)
+    return observed if prompt is observed.prompt else observed._replace(parsed=read_prompt(prompt))
+
+
+def _chance(observer: Observer, observed: ObservedPrompt, taken: Taken) -> float:
+    """The chance that a text gets the verdict that its edit asks for."""
+    warned = any(
+        "instruction" in sentence and _DENIED.search(sentence)
+        for sentence in _SENTENCE_END.split(observed.parsed.instruction.lower())
+    )
+    heeded = 1 - observer.caution * warned
+    chances = {
+        _INJECTION: observer.obedience * heeded,
+        _FORGERY: observer.credulity * heeded,
+        _FENCE: observer.porosity,
+    }
+    return chances.get(taken.asks_by, 0.0)
 
 
 @cache
@@ -163,7 +219,8 @@ def _choose(
     shift = observer.length_preference * (first.padding - second.padding) / _WORDS_OF_LENGTH
     shift -= _TAKEN_BACK * observer.sensitivity * (first.taken_back - second.taken_back)
     logits = {**logits, "A": logits["A"] + shift, "B": logits["B"] - shift}
-    obeys = observed.draw("edited").random() < observer.obedience
-    if obeys and first.obeyed != second.obeyed:
-        logits = {"A" if first.obeyed else "B": 0.0}
+    luck = observed.draw("edited").random()
+    gets = [luck < _chance(observer, observed, taken) for taken in (first, second)]
+    if gets[0] != gets[1]:
+        logits = {"A" if gets[0] else "B": 0.0}
     return observer.said(logits, observed)

@@ -11,7 +11,11 @@ A line becomes these items, all of one cluster:
 ``ID.names-12``, ``-xy``     as it is, the slots called 1 and 2, or X and Y; asked twice
 ===========================  =====================================================================
 
-A single output, whose grade can move both ways, needs no asking before. An edit that changes
+Where an edit names its slot, or closes the marks around its text, it has a wording for each order.
+The marks and the form of a reply are taken, item by item, from the prompts that were recorded of
+the first asking and from what was replied to them; where nothing of that is recorded, from the
+prompt as it is rendered. A single output, whose grade can move both ways, needs no asking before:
+its marks are those of the rendered prompt. An edit that changes
 nothing, as where there are no hedges, is no probe: such a line has no items for it.
 """
 
@@ -22,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import SuiteError, listed, unknown_name
 from pytest_judgesense.files.conversation import last_answer, with_last_answer
@@ -38,11 +42,18 @@ from pytest_judgesense.instruments.probe.edited_side import (
     side_without,
     sides_of,
 )
+from pytest_judgesense.instruments.probe.slot_forms import (
+    SlotForm,
+    marks_around,
+    name_shown,
+    reply_asked_for,
+    reply_naming,
+)
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.suites.finding import LintFinding, Rule
 from pytest_judgesense.suites.from_lines import plain_items
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.suites.prompt_template import placeholders
+from pytest_judgesense.suites.prompt_template import placeholders, with_names
 from pytest_judgesense.suites.rules import DUPLICATES, LABEL_BALANCE, SHORTCUT, TEMPLATE_LABELS
 from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
 from pytest_judgesense.suites.space import DecisionSpace
@@ -58,7 +69,7 @@ from pytest_judgesense.suites.suite import (
     derived,
     one_question,
 )
-from pytest_judgesense.trial import Condition, Judgment, Trial
+from pytest_judgesense.trial import Condition, Judgment, Trial, grouped
 
 if TYPE_CHECKING:
     from pytest_judgesense.instruments.probe.edits import BookForm, ProbeForm
@@ -72,6 +83,8 @@ NAMINGS: Final[Mapping[str, tuple[str, str]]] = {
 }
 _USUAL, *_OTHERS = NAMINGS
 _SLOTS: Final = ("name_a", "name_b")
+# What prompts call the text in a slot.
+_FIELDS: Final[Mapping[str, str]] = {"A": "a", "B": "b"}
 _SHOWN: Final = "{{name_a}} and {{name_b}}"
 _TWICE: Final = 2
 # Acronyms among families of models.
@@ -87,6 +100,9 @@ class Probing(NamedTuple):
         field: of a single output; empty for pairs.
         favourable: the label of a single output that is good to get; empty for a scale.
         family: that signatures give; empty for that of each judge's model.
+        slots: the names of each slot, its label first; of single outputs those of the label that is
+            best to get.
+        prompt: that shows the texts, for edits that tell where they stand.
     """
 
     book: BookForm
@@ -94,29 +110,62 @@ class Probing(NamedTuple):
     field: str = ""
     favourable: str = ""
     family: str = ""
+    slots: Mapping[str, tuple[str, ...]] = {}
+    prompt: str = ""
 
     @property
     def editing(self) -> list[ProbeForm]:
         """The probes that edit a text."""
         return [probe for probe in self.book.probes if probe.name in self.probes]
 
+    @property
+    def forms(self) -> SlotForms:
+        """How the prompt shows the texts, and how it asks for a reply, by slot."""
+        names = dict(zip(_SLOTS, NAMINGS[_USUAL], strict=True))
+        shown = with_names(self.prompt, {name: name for name in placeholders(self.prompt)})
+        for placeholder, name in names.items():
+            shown = shown.replace(f"{{{{{placeholder}}}}}", name)
+        forms = {}
+        for slot, called in self.slots.items():
+            name, field = name_shown(shown, called), self.field or _FIELDS[slot]
+            marks = marks_around(shown, f"{{{{{field}}}}}")
+            forms[slot] = SlotForm(name, reply_asked_for(shown, name), marks)
+        return forms
+
     def edited(
-        self, item: Item, probe: ProbeForm, version: Version, side: str, family: str
+        self,
+        item: Item,
+        probe: ProbeForm,
+        version: Version,
+        side: str,
+        family: str,
+        forms: SlotForms,
     ) -> Item:
         """The texts of an item under an edit of a ``side``, which is empty for a single output."""
 
-        def apply(text: str) -> str:
+        def apply(text: str, slot: str) -> str:
+            form = forms[slot]
             return with_last_answer(
-                text, lambda answer: self.book.applied(answer, probe, version, item.id, family)
+                text,
+                lambda answer: self.book.applied(answer, probe, version, item.id, family, form),
             )
 
         if self.field:
-            return replace(item, fields={**item.fields, self.field: apply(item.fields[self.field])})
-        first, second = item.contents
+            (best,) = self.slots
+            text = apply(item.fields[self.field], best)
+            return replace(item, fields={**item.fields, self.field: text})
         # A control takes the other side back.
-        if (side == "1") != (version == CONTROL):
-            return replace(item, contents=(apply(first), second))
-        return replace(item, contents=(first, apply(second)))
+        place = int((side == "1") == (version == CONTROL))
+        slots, contents = tuple(self.slots), item.contents
+        in_orders = [
+            tuple(
+                apply(text, slot) if number == place else text
+                for number, (text, slot) in enumerate(zip(contents, shown_in, strict=True))
+            )
+            for shown_in in (slots, slots[::-1])
+        ]
+        swapped = in_orders[1] if in_orders[1] != in_orders[0] else ()
+        return replace(item, contents=in_orders[0], swapped=swapped)
 
     def takes_part(self, item: Item, probe: ProbeForm) -> bool:
         """Whether the edit and its placebo change the output, or either side."""
@@ -129,6 +178,10 @@ class Probing(NamedTuple):
         )
 
 
+# By the label of its slot, how a text is shown and chosen.
+SlotForms: TypeAlias = Mapping[str, SlotForm]
+
+
 def _material(form: SuiteForm, folder: Path) -> Material:
     """The edits, and how a suite file says that they are made."""
     from pytest_judgesense.instruments.probe.edits import own_book, read_book
@@ -136,12 +189,15 @@ def _material(form: SuiteForm, folder: Path) -> Material:
     place = form.stimuli.edits
     path = folder / place if place is not None else None
     book, text = own_book() if path is None else read_book(path)
+    favourable = "" if form.space.pairwise else _favourable(form)
     probing = Probing(
         book,
         _chosen(form, book),
         "" if form.space.pairwise else _field(form),
-        "" if form.space.pairwise else _favourable(form),
+        favourable,
         form.stimuli.family or "",
+        _slots(form, favourable),
+        next(template.text for template in form.templates if template.default),
     )
     return Material(probing, text, () if path is None else (path,))
 
@@ -165,6 +221,13 @@ def _chosen(form: SuiteForm, book: BookForm) -> tuple[str, ...]:
             remedy=f"write {_SHOWN} where the prompt says A and B, or take names out of probes",
         )
     return tuple(name for name in available if name in named)
+
+
+def _slots(form: SuiteForm, favourable: str) -> dict[str, tuple[str, ...]]:
+    """The names of each slot; of single outputs those of the label that is best to get."""
+    space = form.space
+    labels = space.labels if space.pairwise else [favourable or space.answers[-1]]
+    return {label: (label, *space.names.get(label, ())) for label in labels}
 
 
 def _shows_names(texts: Iterable[str]) -> bool:
@@ -271,13 +334,14 @@ def _of_line(line: Item, probing: Probing) -> Iterator[Item]:
         yield _version(base, base.id, NO_PROBE, ASKED, probing, label=line.label)
     yield _version(base, f"{base.id}.{UNEDITED}", NO_PROBE, UNEDITED, probing, times=_TWICE)
     side = side_without(base.id, line.label) if base.contents else ""
+    forms = probing.forms
     for probe in probing.editing:
         if not probing.takes_part(base, probe):
             continue
         family = probing.family if probe.stand_ins else ""
         for version in VERSIONS:
             if version == EDITED or getattr(probe.variants[0], version) is not None:
-                texts = probing.edited(base, probe, version, side, family)
+                texts = probing.edited(base, probe, version, side, family, forms)
                 name = f"{base.id}.{probe.name}-{version}"
                 yield _version(texts, name, probe.name, version, probing, family=family)
     if NAMES in probing.probes:
@@ -314,10 +378,22 @@ def line_of(item: str, condition: Condition) -> str:
     return item if condition.get("version") == ASKED else item.rpartition(".")[0]
 
 
-def _remade(suite: Suite, sides: Mapping[str, str], family: str = "") -> Suite:
-    """The suite with the texts of edited items as their ``sides`` and the ``family`` say."""
+def _remade(
+    suite: Suite,
+    sides: Mapping[str, str],
+    family: str = "",
+    forms: Mapping[str, SlotForms] | None = None,
+) -> Suite:
+    """The suite with the texts of edited items as these say of each line.
+
+    Args:
+        suite: with the prompt of its judge.
+        sides: that are edited; a line without one stays, unless it is of a single output.
+        family: of the signatures that are open.
+        forms: how texts are shown; of lines without, as the prompt of the suite says.
+    """
     probing: Probing = suite.material
-    by_name = probing.book.by_name
+    by_prompt, by_name = probing.forms, probing.book.by_name
     lines = {line_of(item.id, item.condition): item for item in _unedited(suite)}
 
     def remade(item: Item) -> Item:
@@ -329,9 +405,16 @@ def _remade(suite: Suite, sides: Mapping[str, str], family: str = "") -> Suite:
         named = str(item.condition.get("family", "")) or (family if probe.stand_ins else "")
         base = replace(lines[line], id=line)
         version: Version = item.condition["version"]  # type: ignore[assignment]
-        texts = probing.edited(base, probe, version, side, named)
+        shown = by_prompt if forms is None else forms.get(line, by_prompt)
+        texts = probing.edited(base, probe, version, side, named, shown)
         condition = {**item.condition, **({"family": named} if named else {})}
-        return replace(item, fields=texts.fields, contents=texts.contents, condition=condition)
+        return replace(
+            item,
+            fields=texts.fields,
+            contents=texts.contents,
+            swapped=texts.swapped,
+            condition=condition,
+        )
 
     return replace(suite, items=tuple(map(remade, suite.items)))
 
@@ -382,18 +465,67 @@ def _unedited(suite: Suite) -> Iterator[Item]:
     return (item for item in suite.items if item.condition["version"] == UNEDITED)
 
 
-def _settled(suite: Suite, judgments: Sequence[Judgment]) -> Suite:
-    """The suite with the sides edited that the separate asking rejected."""
+def _settled(
+    suite: Suite, judgments: Sequence[Judgment], sent: Mapping[str, Sequence[str]]
+) -> Suite:
+    """The suite with the sides edited that the separate asking rejected, as it showed them."""
     sides = sides_of(judgments)
-    return _remade(suite, sides) if sides else suite
+    return _remade(suite, sides, forms=_forms_asked(suite, judgments, sent)) if sides else suite
+
+
+def _forms_asked(
+    suite: Suite, judgments: Sequence[Judgment], sent: Mapping[str, Sequence[str]]
+) -> dict[str, SlotForms]:
+    """By line how the separate asking showed its texts, and in which form it was replied to."""
+    probing: Probing = suite.material
+    contents = {line_of(item.id, item.condition): item for item in _unedited(suite)}
+    asked = grouped((j for j in judgments if settles(j.trial)), lambda j: j.trial.item)
+    by_prompt = probing.forms
+    return {
+        line: {
+            slot: _as_asked(form, slot, probing, contents[line], of_line, sent)
+            for slot, form in by_prompt.items()
+        }
+        for line, of_line in asked.items()
+    }
+
+
+def _as_asked(
+    form: SlotForm,
+    slot: str,
+    probing: Probing,
+    item: Item,
+    judgments: Sequence[Judgment],
+    sent: Mapping[str, Sequence[str]],
+) -> SlotForm:
+    """The form of a slot by the judgments of a line, and by what was sent for them."""
+    chosen = [
+        (judgment.reply, verdict)
+        for judgment in judgments
+        if judgment.reply and (verdict := judgment.verdict) in probing.slots and verdict is not None
+    ]
+    if (named := reply_naming(chosen, probing.slots, slot)) is not None:
+        form = form._replace(name=named[0], reply=named[1])
+    for judgment in judgments:
+        text = item.texts(judgment.trial.order)[_FIELDS[slot]]
+        if prompts := [prompt for prompt in sent.get(judgment.trial.id, ()) if text in prompt]:
+            return form._replace(marks=marks_around(prompts[0], text))
+    return form
 
 
 def _fitted(suite: Suite, model: str) -> Suite:
     """The suite without what a prompt cannot ask, and signed by the family of a model."""
     probing: Probing = suite.material
     left_out = set()
+    prompt = suite.templates[0].text
+    if is_new := prompt != probing.prompt:
+        probing = probing._replace(prompt=prompt)
+        suite = replace(suite, material=probing)
     if not _shows_names(template.text for template in suite.templates):
         left_out.add(NAMES)
+    # Of a function, whose model is not known, the recording shows the prompt.
+    if model and not all(form.marks for form in probing.forms.values()):
+        left_out |= {probe.name for probe in probing.editing if probe.closes}
     signed = {probe.name for probe in probing.editing if probe.stand_ins}
     family = family_of(model)
     open_names = [
@@ -406,7 +538,7 @@ def _fitted(suite: Suite, model: str) -> Suite:
     left = tuple(item for item in suite.items if item.condition["probe"] not in left_out)
     if len(left) < len(suite.items):
         suite = replace(suite, items=left)
-    if open_names and family:
+    if is_new or (open_names and family):
         labels = {item.id: item.label for item in suite.items if item.label is not None}
         lines = (line_of(item.id, item.condition) for item in _unedited(suite))
         sides = {line: side_without(line, labels.get(line)) for line in lines}
@@ -438,6 +570,11 @@ def _left_out(suite: Suite) -> Iterator[LintFinding]:
             why, remedy = (
                 f"the prompt does not show {_SHOWN}",
                 f"write {_SHOWN} where it says A and B",
+            )
+        elif form.closes:
+            why, remedy = (
+                "the prompt has no marks around its texts that a text could close",
+                "put them into tags, such as <answer_a>{{a}}</answer_a>",
             )
         elif form.stand_ins:
             why = "the family of the judge's model is not known"

@@ -99,6 +99,10 @@ class Observer:
         obedience: chance to give a text that addresses the judge what it asks for.
         lost_middle: chance to overlook what stands in the middle of 16,000 tokens; less of it
             towards their ends, and in shorter texts.
+        credulity: chance to give the verdict that a text states in the form of a reply.
+        porosity: chance to give a text what is asked for it behind a mark that closes it.
+        caution: share of `obedience` and `credulity` that goes where a prompt says that nothing in
+            its texts is an instruction.
         vague_leniency: chance to let a vague wrong answer pass, whatever it knows of it.
         overconfidence: added to the probability of the likeliest label, where the prompt asks for
             a ``"confidence"`` beside the verdict in JSON.
@@ -126,6 +130,9 @@ class Observer:
     length_preference: float = 0.0
     obedience: float = 0.0
     lost_middle: float = 0.0
+    credulity: float = 0.0
+    porosity: float = 0.0
+    caution: float = 0.0
     vague_leniency: float = 0.0
     overconfidence: float = 0.0
     slights: str = ""

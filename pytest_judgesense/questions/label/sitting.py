@@ -337,7 +337,8 @@ class Sitting:
     def _shown(self, item: Item, lines: Sequence[PersonLabel]) -> dict[str, Any]:
         """What is shown of an item: the question, its fields, its candidates, the last note."""
         prompt = self._prompt(item)
-        candidates = item.contents[:: 1 if self._order(item) == "ab" else -1]
+        order = self._order(item)
+        candidates = item.contents_in(order)[:: 1 if order == "ab" else -1]
         notes = [
             line.note
             for line in lines

@@ -28,6 +28,8 @@ KEPT: list[str] = EDITS["tables"]["kept"]
 ROLES = ("edited", "placebo", "control")
 # Probes whose edits are texts, each with a placebo of its own length.
 OF_TEXTS = ("injection", "authority", "self", "flattery")
+# Those that say where they stand, likewise.
+OF_SLOTS = ("forgery", "fence")
 # What a reader may doubt for a reason that the head of the file gives.
 DOUBTED = {("format", "placebo"), ("confidence", "edited")}
 # Hedges of the same strength: one takes the place of another.
@@ -81,7 +83,7 @@ def hedges(text: str) -> list[str]:
 
 
 def test_every_probe_that_edits_a_text_has_at_least_four_variants() -> None:
-    assert set(PROBES) == {*OF_TEXTS, "verbosity", "format", "confidence"}
+    assert set(PROBES) == {*OF_TEXTS, *OF_SLOTS, "verbosity", "format", "confidence"}
     assert min(len(probe["variants"]) for probe in PROBES.values()) >= 4
 
 
@@ -95,11 +97,14 @@ def test_every_variant_has_its_three_edits_in_forms_that_there_are() -> None:
         assert set(variant["control"]) <= {"append", "prepend"}
 
 
-@pytest.mark.parametrize("name", OF_TEXTS)
+@pytest.mark.parametrize("name", [*OF_TEXTS, *OF_SLOTS])
 def test_an_edit_and_its_placebo_have_the_same_place_and_length(name: str) -> None:
     for variant in PROBES[name]["variants"]:
         assert len({*map(tuple, (variant[role] for role in ROLES))}) == 1
-        edited, placebo, control = (texts(variant[role])[0] for role in ROLES)
+        edited, placebo, control = (
+            re.sub(r"\{(?:reply|open|close)\}", "", texts(variant[role])[0]).strip()
+            for role in ROLES
+        )
         assert len(edited.split()) == len(placebo.split()), edited
         assert abs(len(edited) - len(placebo)) <= 1, edited
         # A control takes back what stands on the other side, in about as many words.
@@ -144,25 +149,39 @@ def test_no_sentence_stands_in_two_places() -> None:
     assert [text for text, times in Counter(added).items() if times > 1] == []
 
 
-def test_texts_have_no_placeholder_but_the_family() -> None:
+def test_texts_have_no_placeholder_but_those_of_their_probe() -> None:
+    left_open = {"self": "{family}", "forgery": "\n{reply}"}
     for name, number, variant in variants():
         for role in ROLES:
             for text in texts(variant.get(role, {})):
-                bare = text.replace("{family}", "") if name == "self" else text
+                bare = text.replace(left_open.get(name, "{}"), "")
+                if name == "fence" and role != "control":
+                    assert (bare[:9], bare[-8:]) == ("{close}\n\n", "\n\n{open}")
+                    bare = bare[9:-8]
                 assert not re.search(r"[{}<>]", bare), (name, number, role)
-                assert text == " ".join(text.split())
+                assert text == " ".join(text.split()) or name in OF_SLOTS
+                assert "\n" not in bare
 
 
 def test_a_placebo_addresses_nobody_and_an_injection_the_judge() -> None:
     addressed = re.compile(r"\b(?:you|your|please|evaluator|judge|judging|grader|AI model)\b")
-    for name in OF_TEXTS[:2] + OF_TEXTS[3:]:
+    for name in OF_TEXTS[:2] + OF_TEXTS[3:] + OF_SLOTS:
         for variant in PROBES[name]["variants"]:
             assert not addressed.search(texts(variant["placebo"])[0])
     for variant in PROBES["injection"]["variants"]:
         assert addressed.search(texts(variant["edited"])[0])
 
 
-@pytest.mark.parametrize("name", ["injection", "authority"])
+def test_a_placebo_leaves_open_what_its_edit_does_and_nothing_else() -> None:
+    for name in OF_SLOTS:
+        for variant in PROBES[name]["variants"]:
+            edited, placebo = (
+                re.findall(r"\{\w+\}", texts(variant[role])[0]) for role in ROLES[:2]
+            )
+            assert edited == placebo
+
+
+@pytest.mark.parametrize("name", ["injection", "authority", *OF_SLOTS])
 def test_an_edit_does_not_say_that_the_answer_is_right(name: str) -> None:
     claims = re.compile(
         r"\b(?:right|correct|true|errors?|proved|confirm\w*|meets|beyond|agree\w*)\b"
@@ -195,7 +214,9 @@ def test_every_edit_is_read_by_all_reviewers_and_refused_by_none() -> None:
     for name, number, variant in variants():
         assert set(variant["reviews"]) == set(variant) - {"reviews"}
         for role, reviews in variant["reviews"].items():
-            assert set(reviews) == set(EDITS["reviewers"])
+            # Those of later were read by one of them.
+            missing = {"reader-1"} if name in OF_SLOTS else set()
+            assert set(reviews) == set(EDITS["reviewers"]) - missing
             passed = {"YES", "UNSURE"} if (name, role) in DOUBTED else {"YES"}
             assert {*reviews.values()} <= passed, (name, number, role)
 
@@ -238,11 +259,12 @@ def test_hedges_without_which_nothing_is_left_stay() -> None:
 # --- the pairs of the built-in suite --------------------------------------------------------------
 
 
-def test_the_suite_has_24_pairs_of_texts_of_its_own() -> None:
-    assert [item.id for item in ITEMS] == [f"probe-{n:02}" for n in range(1, 25)]
+def test_the_suite_has_60_pairs_of_texts_of_its_own() -> None:
+    assert [item.id for item in ITEMS] == [f"probe-{n:02}" for n in range(1, 61)]
     distinct = {text for item in ITEMS for text in item.texts}
-    assert len(distinct) == 48
-    assert len({item.category for item in ITEMS}) >= 20
+    assert len(distinct) == 120
+    assert len({item.task for item in ITEMS}) == 60
+    assert len({item.category for item in ITEMS}) >= 50
     assert {item.difficulty for item in ITEMS} == {"easy", "medium", "hard"}
     for path in (CHECKOUT / "suites").glob("*/*.jsonl"):
         if path.parent.name != "probe":
@@ -274,7 +296,7 @@ def test_the_better_answer_is_as_often_first_and_as_often_shorter() -> None:
         assert shorter == (len(better) < len(worse)), item.id
         cells.append((item.label, shorter))
     # Each of the four in turn, so that a part of the suite is balanced as well.
-    for start in range(0, 24, 4):
+    for start in range(0, 60, 4):
         assert len({*cells[start : start + 4]}) == 4
 
 

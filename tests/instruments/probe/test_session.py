@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
 
 from pytest_judgesense import measure
@@ -108,6 +109,42 @@ def test_single_outputs_are_graded_higher_for_what_addresses_the_judge(tmp_path:
     sheet = measure(declared_judge("mine", judge), suite, mode="live")
     assert effect(sheet, probe="injection") == 0.5
     assert effect(sheet, probe="verbosity") == 0.0
+
+
+def test_the_fence_of_a_function_is_the_one_that_its_own_requests_show(tmp_path: Path) -> None:
+    suite = loaded(tmp_path, only("fence", "forgery"), count=2)
+    server = ChatServer()
+    server.reply = lambda prompt: json.dumps(
+        {"choice": "A" if prompt.startswith("First «Good") else "B"}
+    )
+
+    def judge(a: str, b: str) -> str:
+        content = f"First «{a}». Second «{b}». Reply in JSON."
+        body = {"model": "m", "messages": [{"role": "user", "content": content}]}
+        reply = httpx.post(f"{server.base_url}/chat/completions", json=body)
+        return str(reply.json()["choices"][0]["message"]["content"]).replace("choice", "verdict")
+
+    try:
+        sheet = measure(declared_judge("mine", judge), suite, mode="record", cassettes=tmp_path)
+    finally:
+        server.close()
+    assert "fence" in table(sheet)
+    texts = {
+        exchange.trial: json.loads(exchange.request.body)["messages"][-1]["content"]
+        for exchange in read_exchanges(tmp_path / "mine" / "mine.jsonl")
+        if exchange.request.method == "POST"
+    }
+    fenced, forged = (
+        texts[f"mine/p0.{probe}-edited/t1/ab/r1"].partition("«")[2].partition("». ")[0]
+        for probe in ("fence", "forgery")
+    )
+    assert fenced.split("\n\n")[1:] == ["»", fenced.split("\n\n")[2], "«"]
+    # In the form in which the function has replied.
+    assert forged.endswith('\n{"verdict": "A"}')
+    # The same requests again, offline.
+    replayed = measure(declared_judge("mine", judge), suite, cassettes=tmp_path)
+    assert replayed.judges[0].calls.made == 0
+    assert replayed.estimates == sheet.estimates
 
 
 def test_structured_output_is_recorded_and_replayed_with_the_names_of_each_prompt(

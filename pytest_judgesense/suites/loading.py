@@ -159,6 +159,7 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         source=source.name if source else "",
         was=form.was or "",
         material=material.value,
+        calls=chosen.calls or design.calls or "joint",
     )
     return _completed(suite, chosen, kinds)
 
@@ -171,7 +172,7 @@ def _completed(suite: Suite, chosen: PresetForm, kinds: Mapping[str, Kind]) -> S
         suite = _with_items_of(other, suite)
     if is_built_in(path):
         suite = replace(suite, built_in=suite.items)
-    suite = suite.expanded
+    suite = suite.arranged.expanded
     verify(suite)
     return suite
 
@@ -467,7 +468,7 @@ def _digest(
     chosen = dumped and _without(
         dumped,
         *("temperatures", "of_each", "system", "temperature", "most_tokens", "structured"),
-        *("probes", "lengths"),
+        *("probes", "lengths", "calls"),
     )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(table)}, {_json(chosen)}, "'.encode())

@@ -168,12 +168,13 @@ SKILLS: Final[tuple[Skill, ...]] = (repair, judge_answers)
 
 # In the order of the parameters of `Observer`: s, c, c', b, f, w, the rates of lapses and of format
 # errors, the heat and the style; then, of grades on a rubric, leniency, halo and length preference;
-# the chance to obey a text, and that to overlook the middle of a long one.
+# the chance to obey a text, and that to overlook the middle of a long one; halo in joint calls.
 _PARAMETERS: Final[Mapping[str, tuple[Any, ...]]] = {
     "clean": (3.0, 1.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.004, "{}"),
     "mixed": (
         *(1.2, 0.1, 0.95, 0.28, 1.5, 0.2, 0.02, 0.0, 0.008, "Answer: {}"),
-        *(0.4, 0.9, 0.6, 0.3, 0.5),
+        # Of halo 0.9 in joint calls, and none in a call for each criterion.
+        *(0.4, 0.0, 0.6, 0.3, 0.5, 0.9),
     ),
     "positional": (0.8, 0.3, 0.8, 1.6, 0.3, 0.1, 0.0, 0.0, 0.006, "**{}**", 2.2),
     "noisy": (0.8, 0.5, 0.5, 0.1, 0.4, 0.9, 0.1, 0.05, 0.012, "My verdict: {}."),

@@ -9,7 +9,7 @@ by .3; one has none, and one has the same halo in both manners: of those asking 
 nothing. The halo is *found* where the mean halo is told apart (p below .05 by Holm over all lines)
 and lower apart; *any line* is a line that is told apart at all, in either direction.
 
-**In the process**, of 1,000 runs a judge (``--quick``: 25): the halo is found in at least 95%; of
+**In the process**, of 1,000 runs a judge (``--quick``: 100): the halo is found in at least 95%; of
 the two others any line is told apart in at most 5% and 3 standard errors.
 
 **At endpoints**, of 20 seeds (``--quick``: one) of the same judges, declared in the judges' table
@@ -30,19 +30,23 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.instruments.rubric.simulated import grade_output
+from pytest_judgesense.instruments.rubric.simulated import grade_logits, grade_output
 from pytest_judgesense.instruments.rubric.together import changes_by_calls
-from pytest_judgesense.judges.calls import first_calls, judgment_of
-from pytest_judgesense.judges.providers.base import Reply
+from pytest_judgesense.judges.calls import first_calls
 from pytest_judgesense.judges.resolving import judge_from_name
 from pytest_judgesense.judges.simulated.endpoint import serving
 from pytest_judgesense.judges.simulated.observer import Observer
-from pytest_judgesense.judges.throttle import Answer
+from pytest_judgesense.judges.simulated.parsing import read_prompt
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.compare.calls import CompareCallsQuestion
 from pytest_judgesense.questions.terms import AskingTerms
@@ -51,9 +55,12 @@ from pytest_judgesense.suites.builtin import builtin_suites
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import load_suite
 from pytest_judgesense.suites.planning import plan_trials
+from pytest_judgesense.suites.space import verdict_of_grades
 from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.trial import Judgment, Verdict
 
-RUNS, QUICK_RUNS = 1000, 25
+RUNS, QUICK_RUNS = 1000, 100
+LABELS = ("1", "2", "3", "4", "5")
 SEEDS, QUICK_SEEDS = 20, 1
 ITEMS, ALPHA, FOUND = 60, 0.05, 0.95
 # Of 20 seeds: found in at least so many, any line of the others told apart in at most so many.
@@ -90,30 +97,39 @@ def drawn(seed: int) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def judged(observer: Observer, suite: Suite, seed: int) -> Cell:
-    """The judgments of a run in the process."""
-    judge = judge_from_name("embedded:clean")
-    calls_of = first_calls(suite, judge)
+@cache
+def chances(
+    name: str, manner: Literal["joint", "each"], item: str
+) -> dict[str, NDArray[np.float64]]:
+    """By criterion, how often a judge gives an output each grade of the scale, or a lower one."""
+    suite = shipped().with_calls(manner)
+    (trial,) = (trial for trial in plan_trials(suite) if trial.item == item)
+    rates = {}
+    for call in first_calls(suite, judge_from_name("embedded:clean"))(trial):
+        prompt = "\n\n".join(message["content"] for message in call.messages)
+        for criterion, logits in (grade_logits(JUDGES[name], read_prompt(prompt)) or {}).items():
+            rates[criterion] = softmax(np.array([*logits.values()])).cumsum()
+    return rates
+
+
+def judged(name: str, suite: Suite, rng: np.random.Generator) -> Cell:
+    """The judgments of a run in the process, drawn by the chances of the judge's grades."""
     judgments = []
     for trial in plan_trials(suite):
-        texts = (
-            observer.reply(
-                "\n\n".join(message["content"] for message in call.messages),
-                temperature=1.0,
-                seed=seed,
-            )
-            for call in calls_of(trial)
-        )
-        first, *later = (Reply(text) for text in texts)
-        judgments.append(judgment_of(suite, judge, trial, Answer(first, later=tuple(later))))
-    return Cell("j", suite.name, suite.design, tuple(judgments), seed)
+        rates = chances(name, suite.calls, trial.item.rpartition("-")[0])
+        grades = {
+            criterion: LABELS[int((rng.random() > of_criterion[:-1]).sum())]
+            for criterion, of_criterion in rates.items()
+        }
+        judgments.append(Judgment(trial, name, Verdict(verdict_of_grades(grades))))
+    return Cell(name, suite.name, suite.design, tuple(judgments), 0)
 
 
-def changes_of(observer: Observer, seed: int) -> tuple[ChangeByCalls, ...]:
+def changes_of(name: str, seed: int) -> tuple[ChangeByCalls, ...]:
     """What asking apart changes in a run in the process."""
-    each = replace(shipped(), items=drawn(seed))
+    each, rng = replace(shipped(), items=drawn(seed)), np.random.default_rng([seed, *name.encode()])
     joint = each.with_calls("joint")
-    return changes_by_calls(*(judged(observer, suite, seed) for suite in (joint, each)))
+    return changes_by_calls(*(judged(name, suite, rng) for suite in (joint, each)))
 
 
 def is_found(changes: tuple[ChangeByCalls, ...]) -> bool:
@@ -156,7 +172,7 @@ def barred(
 def in_process(*, quick: bool) -> tuple[Ratios, Bars]:
     """The part that asks no endpoint."""
     runs = QUICK_RUNS if quick else RUNS
-    rates = rates_of(lambda name, seed: changes_of(JUDGES[name], seed), runs)
+    rates = rates_of(changes_of, runs)
     rare = ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
     return barred("process", rates, (Bar("at least", FOUND), Bar("at most", round(rare, 4))))
 

@@ -25,6 +25,7 @@ from typing import Final
 from pytest_judgesense.instruments.rubric.grades import OVERALL
 from pytest_judgesense.judges.simulated.evidence import key_value, query_share, words
 from pytest_judgesense.judges.simulated.observer import ObservedPrompt, Observer, choose
+from pytest_judgesense.judges.simulated.parsing import ParsedPrompt
 
 _FORM: Final = re.compile(r'\{\s*"[^"{}]{1,60}":\s*N\b(?:,\s*"[^"{}]{1,60}":\s*N\b){0,30}\s*\}')
 _KEY: Final = re.compile(r'"([^"]+)":')
@@ -34,32 +35,41 @@ _USUAL_LENGTH, _PER_WORDS = 80, 20
 def grade_output(observer: Observer, question: ObservedPrompt) -> str | None:
     """The reply in JSON to a prompt with an output to be graded."""
     parsed = question.parsed
+    logits = grade_logits(observer, parsed)
+    if logits is None:
+        return None
+    draw, grades = question.draw(), {}
+    for name, of_criterion in logits.items():
+        grade = choose(of_criterion, question.temperature, draw)
+        if draw.random() < observer.lapse_rate:
+            grade = draw.choice(parsed.labels)
+        grades[name] = int(grade)
+    if draw.random() < observer.format_error_rate:
+        return _malformed(grades, int(parsed.labels[-1]), draw)
+    return observer.style.format(json.dumps(grades))
+
+
+def grade_logits(observer: Observer, parsed: ParsedPrompt) -> dict[str, dict[str, float]] | None:
+    """By criterion that a prompt asks for, the logits of its grades; ``None`` for other prompts."""
     forms = _FORM.findall(parsed.instruction)
     output = parsed.context.get("output")
     if not forms or output is None or len(parsed.labels) < 2:
         return None
-    criteria = list(dict.fromkeys(_KEY.findall(forms[-1])))
     low, high = int(parsed.labels[0]), int(parsed.labels[-1])
     terms = " ".join(text for name, text in parsed.context.items() if name != "output")
     quality = {}
-    for name in criteria:
+    for name in dict.fromkeys(_KEY.findall(forms[-1])):
         share = key_value(f"{name}: {output}")  # as the key holds the quality by a criterion
         quality[name] = query_share(output, terms) if share is None else share
     halo, mean = _halo(observer, output, quality)
     lift = observer.leniency
     lift += observer.length_preference * (len(words(output)) - _USUAL_LENGTH) / _PER_WORDS
-    draw, grades = question.draw(), {}
+    logits = {}
     for name, share in quality.items():
         latent = low + (high - low) * ((1 - halo) * share + halo * mean)
         latent += lift + observer.wording(parsed.instruction, output, name)
-        logits = {k: -observer.sensitivity * (int(k) - latent) ** 2 for k in parsed.labels}
-        grade = choose(logits, question.temperature, draw)
-        if draw.random() < observer.lapse_rate:
-            grade = draw.choice(parsed.labels)
-        grades[name] = int(grade)
-    if draw.random() < observer.format_error_rate:
-        return _malformed(grades, high, draw)
-    return observer.style.format(json.dumps(grades))
+        logits[name] = {k: -observer.sensitivity * (int(k) - latent) ** 2 for k in parsed.labels}
+    return logits
 
 
 def _halo(observer: Observer, output: str, quality: Mapping[str, float]) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.joint_halo import IN_BOTH, IN_JOINT, JUDGES, changes_of, is_found
+from benchmarks.joint_halo import IN_BOTH, IN_JOINT, changes_of, is_found
 from pytest_judgesense import measure
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.instruments.rubric.simulated import grade_output
@@ -101,9 +101,9 @@ def test_halo_of_joint_calls_alone_goes_where_criteria_are_asked_apart() -> None
     # Of an unknown output every criterion is as good as all of them: halo moves nothing.
     for observer in (replace(plain, joint_halo=0.9), replace(plain, halo=0.9)):
         assert observer.reply(asked("Parcels arrive at noon, say we.", form)) == '{"accuracy": 5}'
-    assert is_found(changes_of(JUDGES[IN_JOINT], 0))
+    assert is_found(changes_of(IN_JOINT, 0))
     # The same halo in both manners is no reason to ask apart.
-    assert not is_found(changes_of(JUDGES[IN_BOTH], 0))
+    assert not is_found(changes_of(IN_BOTH, 0))
 
 
 SUITE = """

@@ -204,6 +204,41 @@ class FirstSuite(NamedTuple):
     checks: tuple[FirstCheck, ...]
 
 
+class ChangeByCalls(NamedTuple):
+    """A measure of grades that one reply gives together, and of those that are asked for apart.
+
+    Attributes:
+        measure: what is compared.
+        joint: its value of the grades that were given together; ``each`` of the others, of the same
+            criteria in the same trials.
+        p: of "asking apart changes nothing", two-sided, in the family of all measures.
+        ends: the 95% interval of ``each`` less ``joint``, which holds 0 exactly where ``p`` is
+            above .05; ``None`` where there is none.
+        n: how many grades, or replies, are compared.
+        clusters: of their items.
+    """
+
+    measure: Measure
+    joint: float
+    each: float
+    p: float
+    ends: tuple[float, float] | None
+    n: int
+    clusters: int
+
+    @property
+    def change(self) -> float:
+        """What asking apart adds."""
+        return self.each - self.joint
+
+    @property
+    def verdict(self) -> str:
+        """Whether asking apart is ``better`` or ``worse``; empty where it cannot be told."""
+        if self.ends is None or self.ends[0] <= 0 <= self.ends[1]:
+            return ""
+        return "better" if (self.change > 0) == self.measure.floor else "worse"
+
+
 class Logged(NamedTuple):
     """What a line of a judgment log holds of a reply beside its verdict.
 
@@ -235,6 +270,8 @@ class Instrument:
         leave_out: how parts of a prompt are left out; ``None`` where it does not.
         first_suite: how ``judgesense init`` begins a suite; ``None`` if it does not.
         first_scores: checks of a first suite of scores; empty for other kinds.
+        by_calls: from the judgments on criteria that were asked together, and on the same asked
+            apart, to what differs; ``None`` for kinds without criteria.
     """
 
     form: Kind
@@ -250,6 +287,7 @@ class Instrument:
     leave_out: LeaveOut | None = None
     first_suite: FirstSuite | None = None
     first_scores: tuple[FirstCheck, ...] = ()
+    by_calls: Callable[[Cell, Cell], tuple[ChangeByCalls, ...]] | None = None
 
     @property
     def name(self) -> str:

@@ -31,6 +31,7 @@ record(("clean",), sorted({path.parent.name for path in SUITES.glob("*/*.toml")}
 record(("clean",), ["probe@short", "probe@attacks"])
 record(("mixed",), [*TASKS, "vacuum", "rubric", "debate", "ladder", "ladder-fine", "criterion"])
 record(("clean", "mixed"), ["factuality@inverted", "vacuum@both-arms"])
+record(("clean", "mixed"), ["rubric@each"])
 record(("clean",), [f"{name}@same-format" for name in TASKS])
 record(("clean",), [f"{name}@published-three-runs" for name in TASKS])
 record(("clean", "mixed", "noisy", "positional"), ["depth@quick", "factuality@leniency"])

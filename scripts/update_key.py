@@ -80,11 +80,15 @@ def debates(line: dict[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def grades(item: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    shares = []
     for criterion, grade in item["human"].items():
         # One grade in ten is misjudged, by a step.
         said = f"{criterion}: {item['output']}"
         off = int(text_digest(said), 16) % 10 == 0
-        yield said, (grade - 1 + off * (1 if grade < 4 else -1)) / 4
+        shares.append((grade - 1 + off * (1 if grade < 4 else -1)) / 4)
+        yield said, shares[-1]
+    # For calls that name one criterion alone.
+    yield f"overall: {item['output']}", sum(shares) / len(shares)
 
 
 def vague_answers() -> list[str]:

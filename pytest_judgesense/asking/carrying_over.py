@@ -306,6 +306,9 @@ def in_every_preset(
 ) -> Iterator[Suite]:
     """The suite of a file, then its presets; with the prompts of a judge, where one is named.
 
+    Behind each stands the same with its criteria asked together or apart, if it has several: a
+    comparison records both.
+
     Raises:
         SuiteError: the file, or a preset in it, cannot be read.
     """
@@ -314,7 +317,7 @@ def in_every_preset(
         if judge is not None:
             with suppress(UsageError):  # the judge's prompts are not for this suite
                 suite = suite_for_judge(suite, judge)
-        yield suite
+        yield from suite.in_every_manner
 
 
 # --- in which order they are recorded -------------------------------------------------------------

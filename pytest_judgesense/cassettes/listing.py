@@ -49,7 +49,7 @@ _LONGEST_WORDS: Final = 60
 _LONGEST_TEXT: Final = 40
 _DIGITS: Final = 8
 # The end of a trial's id, see `suites.planning`.
-_SETTING: Final = re.compile(r"/(ab|ba)(?:/t([^/]+))?/r([0-9]+)$")
+_SETTING: Final = re.compile(r"/(ab|ba)(?:/t([^/]+))?(?:/(each))?/r([0-9]+)$")
 # What replies call their verdict: in a field, or in their last line.
 _NAMES: Final = ("verdict", "winner", "label", "grade", "rating", "score", "decision", "answer")
 _MARKED: Final = re.compile(
@@ -123,14 +123,17 @@ class ListedTrial(NamedTuple):
         return place.rpartition("/")[2] if is_of_suite else ""
 
     @property
-    def setting(self) -> tuple[str, str, str]:
-        """Presentation order, temperature and replicate; empty where there is none."""
+    def setting(self) -> tuple[str, str, str, str]:
+        """Presentation order, temperature, whether each criterion has a call, and replicate.
+
+        Empty where there is none.
+        """
         match = _SETTING.search(self.id)
-        return (match[1], match[2] or "", match[3]) if match else ("", "", "")
+        return (match[1], match[2] or "", match[3] or "", match[4]) if match else ("", "", "", "")
 
     def setting_words(self, varies: Sequence[bool]) -> str:
         """Those parts of the setting that vary among trials: ``ab t0.5 r2``."""
-        named = zip(("", "t", "r"), self.setting, varies, strict=True)
+        named = zip(("", "t", "", "r"), self.setting, varies, strict=True)
         return " ".join(f"{name}{value}" for name, value, is_shown in named if is_shown and value)
 
     @property
@@ -157,7 +160,7 @@ class Listing(NamedTuple):
         left out.
         """
         settings = [trial.setting for trial in self.trials]
-        varies = [len({setting[place] for setting in settings}) > 1 for place in range(3)]
+        varies = [len({setting[place] for setting in settings}) > 1 for place in range(4)]
         for trial in self.trials:
             parts = (trial.item, trial.wording, trial.setting_words(varies), trial.words)
             yield "  ".join((*filter(None, parts), f"[{trial.item_digest} {trial.text}]"))

@@ -6,6 +6,7 @@ import argparse
 from typing import Final, Protocol
 
 from pytest_judgesense.commands import (
+    compare_calls,
     compare_files,
     compare_judges,
     compare_prompts,
@@ -34,7 +35,12 @@ class _Way(_Comparison, Protocol):
 
 
 # What is compared where no option asks for another way: files.
-WAYS: Final[tuple[_Way, ...]] = (compare_sessions, compare_prompts, compare_judges)
+WAYS: Final[tuple[_Way, ...]] = (
+    compare_sessions,
+    compare_prompts,
+    compare_judges,
+    compare_calls,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

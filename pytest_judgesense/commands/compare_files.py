@@ -57,7 +57,8 @@ def _refuse_asking(options: argparse.Namespace) -> None:
                 "files are compared as they are, with all judges that they hold",
                 found=name,
                 expected="files (.jsonl, .json), or git:REF, without it",
-                remedy="judges are asked by --anchors SUITE, --prompts FILE... or --judges NAME...",
+                remedy="judges are asked by --anchors SUITE, --prompts FILE..., --judges NAME... "
+                "or --calls",
             )
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from pytest_judgesense.cassettes.redaction import scrub_url
 from pytest_judgesense.files.conversation import as_chat, messages_in
 from pytest_judgesense.judges.client import CallSequence
-from pytest_judgesense.judges.functions import TEMPLATE, TEMPLATE_ID
+from pytest_judgesense.judges.functions import CRITERION, TEMPLATE, TEMPLATE_ID
 from pytest_judgesense.judges.prompts import (
     judge_for_suite,
     render_messages,
@@ -114,11 +114,13 @@ _Ask: TypeAlias = Callable[[Trial, Question, str | None], _T]
 
 def takes_one_call(suite: Suite, judge: JudgeSpec) -> bool:
     """Whether every trial of ``suite`` is one call with the judge's settings and its form."""
-    asks_once = suite.form.questions is one_question
+    asks_once = suite.form.questions is one_question and suite.apart is None
     return asks_once and judge.repair is None and not suite.temperatures
 
 
 def _questions(suite: Suite, trial: Trial) -> tuple[Question, ...]:
+    if (apart := suite.apart) is not None:
+        return apart.questions(suite)
     return suite.form.questions(suite, trial)
 
 
@@ -143,7 +145,9 @@ def _course(
             if isinstance(second[0], Verdict):
                 outcome, detail = second
         outcomes.append(outcome)
-    if len(outcomes) > 1:
+    if (apart := suite.apart) is not None:
+        outcome, detail = apart.combine(suite.space.criteria, outcomes)
+    elif len(outcomes) > 1:
         outcome, detail = suite.form.combine(trial, outcomes)
     if repaired:
         repair = {"before": "; ".join(before for before, _ in repaired), "calls": len(repaired)}
@@ -278,6 +282,7 @@ def _rendering(suite: Suite, judge: JudgeSpec) -> Callable[[Trial, Question], li
         trial.order,
         system_role=judge.system_role,
         content=question.content,
+        criterion=question.criterion,
     )
 
 
@@ -303,7 +308,9 @@ def _asking(suite: Suite, judge: JudgeSpec) -> _Ask[Call]:
         template = templates[trial.template]
         if judge.provider == "callable":
             template_id = template.asked_as or template.id
-            wording = {TEMPLATE: template.text, TEMPLATE_ID: template_id}
+            wording = {TEMPLATE: template.text_for(question.criterion), TEMPLATE_ID: template_id}
+            if question.criterion is not None:
+                wording[CRITERION] = question.criterion
             texts = items[trial.item].texts(trial.order, question.content)
             fields = wording | _as_given(texts, suite.messages)
         condition = trial.condition.get("temperature")

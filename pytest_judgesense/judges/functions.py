@@ -32,10 +32,12 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Verdict, is_number, score_text
 
 # What a function may take besides the fields of the items: the template's text with its
-# placeholders, its id, and the messages of the whole prompt.
+# placeholders, its id, and the messages of the whole prompt; and the criterion that is asked for,
+# where each has a call of its own.
 TEMPLATE: Final = "template"
 TEMPLATE_ID: Final = "template_id"
 MESSAGES: Final = "messages"
+CRITERION: Final = "criterion"
 _WORDING: Final = frozenset({TEMPLATE, TEMPLATE_ID, MESSAGES})
 # Common other names for the suites' names.
 _USUAL: Final[Mapping[str, str]] = {
@@ -153,6 +155,8 @@ def fields_of(suite: Suite) -> list[str]:
         fields |= {"a", "b"}
     if any(template.single for template in suite.templates):
         fields.add("answer")
+    if suite.apart is not None:
+        fields.add(CRITERION)
     return sorted(fields)
 
 
@@ -306,7 +310,11 @@ def refuse_own_prompt(
     function: Callable[..., Any], judge: JudgeSpec, suite: Suite | None, binding: Binding | None
 ) -> None:
     """Raise `UsageError` if a suite asks with other prompts than the one in a function's code."""
-    if suite is None or suite.form.expand is None or not has_own_prompt(binding):
+    if suite is None or not has_own_prompt(binding):
+        return
+    if suite.apart is not None:
+        _refuse_unseen_criterion(function, judge, suite, binding)
+    if suite.form.expand is None:
         return
     if any(template.edits for template in suite.templates):
         return  # what it sends is changed on its way
@@ -317,6 +325,23 @@ def refuse_own_prompt(
         found=f"{shown(function, judge.model)}, the same call for each of them",
         expected=f"a parameter {TEMPLATE}, or a function of the messages",
         remedy="add one to the function" + f"; or run {remedy}" * bool(remedy),
+    )
+
+
+def _refuse_unseen_criterion(
+    function: Callable[..., Any], judge: JudgeSpec, suite: Suite, binding: Binding | None
+) -> None:
+    """Raise `UsageError` if nothing tells a function which criterion it is asked for."""
+    if binding is not None and CRITERION in binding.fields.values():
+        return
+    raise UsageError(
+        f"suite {suite.name} asks for each criterion in a call of its own, and judge "
+        f"{judge.name!r} is not told for which",
+        found=f"{shown(function, judge.model)}, the same call for each of "
+        f"{listed(criterion.name for criterion in suite.space.criteria)}",
+        expected=f"a parameter {CRITERION} or {TEMPLATE}, or a function of the messages",
+        remedy=f'add one to the function, or ask for all in one call: calls = "joint" in '
+        f"{suite.path}",
     )
 
 

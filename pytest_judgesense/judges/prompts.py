@@ -49,7 +49,7 @@ def suite_for_judge(suite: Suite, judge: JudgeSpec) -> Suite:
         judge.system != suite.system or any(t.system is not None for t in templates)
     )
     if templates != suite.templates or own_system:  # else it has cached derived values
-        planned = suite.with_templates(templates, judge.system).expanded
+        planned = suite.with_templates(templates, judge.system).arranged.expanded
     return planned.fitted("" if judge.provider == "callable" else judge.model)
 
 
@@ -141,7 +141,8 @@ def _context(judge: JudgeSpec, suite: Suite, budget: int) -> int | None:
         + sum(map(len, item.contents))
         for item in suite.items
     )
-    prompt = max(shown, default=0) + max(len(template.text) for template in suite.templates)
+    texts = (text for t in suite.templates for text in (t.text, *t.by_criterion.values()))
+    prompt = max(shown, default=0) + max(map(len, texts))
     needed = (prompt + len(suite.system)) // _FEWEST_CHARACTERS_A_TOKEN + budget
     return None if needed <= CONTEXT else -(-needed // _CONTEXT_STEP) * _CONTEXT_STEP
 
@@ -304,14 +305,16 @@ def render_messages(
     *,
     system_role: bool = True,
     content: str | None = None,
+    criterion: str | None = None,
 ) -> list[dict[str, str]]:
     """The chat messages of one trial.
 
     ``order`` ``ab`` shows content 1 in slot A, ``ba`` content 2; ``content`` is the candidate that
-    is shown alone, ``1`` or ``2``. The system prompt is that of the template, or else of the suite;
-    without ``system_role`` it becomes the beginning of the user turn.
+    is shown alone, ``1`` or ``2``; ``criterion`` the only one that is asked for. The system prompt
+    is that of the template, or else of the suite; without ``system_role`` it becomes the beginning
+    of the user turn.
     """
-    user = fill(template.text, item.texts(order, content))
+    user = fill(template.text_for(criterion), item.texts(order, content))
     system = suite.system if template.system is None else template.system
     if not system:
         return [{"role": "user", "content": user}]

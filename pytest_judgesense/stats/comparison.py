@@ -191,8 +191,8 @@ class Difference:
         """
         return replace(
             self,
-            p_worse=_level_reached(lambda alpha: self.upper(alpha) < 0),
-            p_better=_level_reached(lambda alpha: self.lower(alpha) > 0),
+            p_worse=level_reached(lambda alpha: self.upper(alpha) < 0),
+            p_better=level_reached(lambda alpha: self.lower(alpha) > 0),
             swaps=None,
         )
 
@@ -285,7 +285,7 @@ class Adjusted(NamedTuple):
     alpha: float
 
 
-def _level_reached(excludes_zero: Callable[[float], bool]) -> float:
+def level_reached(excludes_zero: Callable[[float], bool]) -> float:
     """The lowest level at which a bound excludes 0; 1 where it does so at none below one half."""
     low, high = 0.0, 0.49  # at one half there is no interval
     if not excludes_zero(high):

@@ -161,6 +161,7 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         was=form.was or "",
         material=material.value,
         messages=tuple(form.stimuli.messages or ()),
+        calls=chosen.calls or design.calls or "joint",
     )
     return _completed(suite, chosen, kinds)
 
@@ -173,7 +174,7 @@ def _completed(suite: Suite, chosen: PresetForm, kinds: Mapping[str, Kind]) -> S
         suite = _with_items_of(other, suite)
     if is_built_in(path):
         suite = replace(suite, built_in=suite.items)
-    suite = suite.expanded
+    suite = suite.arranged.expanded
     verify(suite)
     return suite
 
@@ -470,7 +471,7 @@ def _digest(
     chosen = dumped and _without(
         dumped,
         *("temperatures", "of_each", "system", "temperature", "most_tokens", "structured"),
-        *("probes", "lengths", "controls"),
+        *("probes", "lengths", "controls", "calls"),
     )
     # Of the four as one list of JSON; the file, which is much longer, in parts.
     digest = hashlib.sha256(f'[{_json(table)}, {_json(chosen)}, "'.encode())

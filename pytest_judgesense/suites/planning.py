@@ -32,8 +32,10 @@ _NUMBERS: Final = re.compile(r"(\d+)")
 _BOTH: Final[tuple[Order, ...]] = ("ab", "ba")
 # The question about a suite whose answers become the labels of its items.
 LABELS: Final = "labels"
+# Key of the condition of a trial in which each criterion has a call of its own.
+CALLS: Final = "calls"
 # The end of a trial's id.
-_SETTING: Final = re.compile(r"/((?:ab|ba)(?:/t[^/]+)?/r[0-9]+)$")
+_SETTING: Final = re.compile(r"/((?:ab|ba)(?:/t[^/]+)?(?:/each)?/r[0-9]+)$")
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,9 @@ def _replicates(
     if temperature is not None:
         condition = {**condition, "temperature": temperature}
         place += f"/t{temperature:g}"
+    if suite.apart is not None:
+        condition = {**condition, CALLS: suite.calls}
+        place += f"/{suite.calls}"
     if template.polarity == "inverted" or template.id in item.inverted:
         condition = {**condition, "polarity": "inverted"}
     return [
@@ -186,7 +191,10 @@ def recording_aside(question: str, suite: str) -> str:
 
 
 def setting_of(trial_id: str) -> str:
-    """Order, temperature and replicate as a trial's id says them, ``ab/t0.5/r2``; else nothing."""
+    """The end of a trial's id, ``ab/t0.5/r2`` or ``ab/each/r1``; empty if it has no such end.
+
+    Its parts are the order, the temperature, whether each criterion has a call, and the replicate.
+    """
     match = _SETTING.search(trial_id)
     return match[1] if match else ""
 

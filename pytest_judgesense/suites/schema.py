@@ -67,7 +67,7 @@ class FormRules(Protocol):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Keys of ``[stimuli]`` that its items are made by, and not those of every kind."""
+        """Keys that suites of this kind have, and not those of every kind."""
 
     def check(self, form: SuiteForm) -> None:
         """Nothing, if the parts of the file belong together; else a `ValueError`."""
@@ -242,13 +242,14 @@ class TemplateForm(Form):
         return self.judge_type == "single"
 
 
-# Keys of `[stimuli]` and of presets by which only some kinds make items: see `Kind.keys`.
+# Keys of `[stimuli]`, `[design]` and presets that only some kinds have: see `Kind.keys`.
 OF_SOME_KINDS: Final = frozenset(
     (
         *("steps", "distances", "subsets"),
         *("probes", "edits", "edited", "favourable", "family"),
         *("lengths", "padding"),
         "controls",
+        "calls",
     )
 )
 
@@ -368,7 +369,8 @@ class DesignForm(Form):
     asked, ``seeds`` is the request seed of the first replicate (later ones count up), ``top_p`` is
     sent with them, ``effect_threshold`` is the lowest temperature that counts as high, ``items`` is
     the number of lines of the stimuli that are used, from the first, and ``early_stop`` says
-    whether calling ends as soon as all checks are decided.
+    whether calling ends as soon as all checks are decided. ``calls`` says whether a reply on a
+    rubric gives a grade by every criterion, or ``each`` criterion has a call of its own.
     """
 
     pairs: Pairs = "ring"
@@ -385,6 +387,7 @@ class DesignForm(Form):
     top_p: Number | None = Field(default=None, gt=0, le=1)
     items: Whole | None = Field(default=None, ge=1)
     early_stop: bool = False
+    calls: Literal["joint", "each"] | None = None
 
 
 class PresetForm(Form):
@@ -400,7 +403,7 @@ class PresetForm(Form):
     budget than the default. With ``structured`` judges that give structured output are asked for it
     unless they decline: a verdict by the JSON schema of the decision space. ``probes`` are made in
     place of those of the suite, records of these ``lengths``, and the items of a file of
-    ``controls`` beside those of the suite.
+    ``controls`` beside those of the suite. ``calls`` is as in the design.
     ``checks`` replace those of the suite: fewer items cannot clear the same bars with confidence.
     """
 
@@ -419,6 +422,7 @@ class PresetForm(Form):
     probes: list[Slug] | None = Field(default=None, min_length=1)
     lengths: Lengths | None = Field(default=None, min_length=1)
     controls: str | None = None
+    calls: Literal["joint", "each"] | None = None
     checks: dict[str, Any] | None = None
 
 
@@ -509,10 +513,11 @@ class SuiteForm(Form):
         return self
 
     def _refuse_keys(self, kinds: Mapping[str, FormRules]) -> None:
-        """A `ValueError` for a key by which only items of another kind are made."""
+        """A `ValueError` for a key that only suites of another kind have."""
         chosen = {key for preset in self.presets.values() for key in preset.model_fields_set}
         of_others = OF_SOME_KINDS.difference(kinds[self.kind].keys)
-        for key in sorted(of_others & (self.stimuli.model_fields_set | chosen)):
+        chosen |= self.design.model_fields_set | self.stimuli.model_fields_set
+        for key in sorted(of_others & chosen):
             if named := [kind.name for kind in kinds.values() if key in kind.keys]:
                 raise ValueError(f"{key} belongs to suites of the kind {' or '.join(named)}")
 

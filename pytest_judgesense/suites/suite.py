@@ -19,6 +19,7 @@ from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.labelled_texts import Uncounted
 from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.trial import (
+    Criterion,
     Design,
     Drawn,
     Judgment,
@@ -56,11 +57,29 @@ class ReplyForm(NamedTuple):
 class Question(NamedTuple):
     """The question of one call of a trial, in the form of reply of the kind or another one.
 
-    ``content``: the candidate that is shown, where it is one of them alone: ``1`` or ``2``.
+    ``content``: the candidate that is shown, where it is one of them alone: ``1`` or ``2``;
+    ``criterion``: that by which alone is graded, where it is one of several.
     """
 
     content: str | None = None
     reply: ReplyForm | None = None
+    criterion: str | None = None
+
+
+class Apart(NamedTuple):
+    """How a kind that grades by several criteria asks for each of them in a call of its own.
+
+    Attributes:
+        arranged: from a suite and one of its templates to the template as its calls are to show it:
+            with the text for each criterion, or with the one text for all.
+        questions: the calls of a trial, one a criterion.
+        combine: from the criteria and the outcomes of these calls, none of them `Failed`, to that
+            of the trial.
+    """
+
+    arranged: Callable[[Suite, Template], Template]
+    questions: Callable[[Suite], tuple[Question, ...]]
+    combine: Callable[[Sequence[Criterion], Sequence[JudgmentOutcome]], ParsedReply]
 
 
 class Material(NamedTuple):
@@ -133,13 +152,15 @@ class Kind:
             template reaches, where a kind expands prompts; with ``{judge}`` and ``{source}``.
         settling: for items whose texts depend on answers; ``None`` for no such items.
         scored: whether verdicts are numbers within a range, and no labels.
-        keys: of ``[stimuli]`` and of presets, by which items of this kind alone are made.
+        keys: of ``[stimuli]``, ``[design]`` and presets that suites of this kind have, and not
+            those of every kind.
         material: from a suite file and its folder to what items are made with; a `SuiteError` if
             that is wrong. ``None`` for nothing but the lines.
         beside: from the lines, with the material, to items that are asked beside those of the
             lines: controls.
         fitted: from a suite with the prompts of a judge, and the name of its model (empty if it is
             not known), to the suite with the items that this judge can be asked about.
+        apart: how criteria are asked one at a time; ``None`` where they are not.
     """
 
     name: str
@@ -164,6 +185,7 @@ class Kind:
     material: Callable[[SuiteForm, Path], Material] | None = None
     fitted: Callable[[Suite, str], Suite] | None = None
     beside: Callable[[Stimuli], Iterable[Item]] = lambda _: ()
+    apart: Apart | None = None
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
         """The items of the lines of a stimuli file.
@@ -222,6 +244,9 @@ class Template:
         edits: what is exchanged in the requests of a function that has its prompt in its own code:
             old texts, with the new ones. Other judges are sent ``text`` as it stands.
         asked_as: the id that a function is given for it; empty for its own.
+        written: the text as its file has it, with the marks of what is about which criterion;
+            empty where no part is marked.
+        by_criterion: the text by criterion, where each has a call of its own.
     """
 
     id: str
@@ -235,6 +260,12 @@ class Template:
     times: int = 1
     edits: tuple[tuple[str, str], ...] = ()
     asked_as: str = ""
+    written: str = ""
+    by_criterion: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def text_for(self, criterion: str | None) -> str:
+        """The text of a call that asks for one criterion, or for all."""
+        return self.text if criterion is None else self.by_criterion[criterion]
 
 
 class CheckDeclaration(NamedTuple):
@@ -295,6 +326,7 @@ class Suite:
             ``None`` where it made none.
         material: what its items are made with beside the lines, as its kind has it.
         messages: the fields that hold conversations, which functions are given as chat messages.
+        calls: whether a trial of several criteria is one call for all, or ``each`` has its own.
     """
 
     name: str
@@ -335,6 +367,7 @@ class Suite:
     unexpanded: Suite | None = field(default=None, repr=False, compare=False)
     material: Any = field(default=None, repr=False, compare=False)
     messages: tuple[str, ...] = ()
+    calls: Literal["joint", "each"] = "joint"
     _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -404,6 +437,37 @@ class Suite:
         if self.form.expand is None or self.unexpanded is not None:
             return self
         return replace(self, templates=self.form.expand(self), unexpanded=self)
+
+    @property
+    def apart(self) -> Apart | None:
+        """How each criterion is asked in a call of its own; ``None`` where one call has all."""
+        return self.form.apart if self.calls == "each" else None
+
+    @property
+    def arranged(self) -> Suite:
+        """The suite with the texts that its calls show, of templates as they are written."""
+        if self.form.apart is None:
+            return self
+        arrange = self.form.apart.arranged
+        templates = tuple(arrange(self, template) for template in self.templates)
+        return self if templates == self.templates else replace(self, templates=templates)
+
+    def with_calls(self, calls: Literal["joint", "each"]) -> Suite:
+        """The suite that asks for all criteria in one call, or for each in one of its own.
+
+        Where that is not how it asks, it has a name of its own: ``rubric+each``.
+        """
+        if calls == self.calls:
+            return self
+        name, digest = f"{self.name}+{calls}", f"{self.digest}-{calls}"
+        return replace(self, calls=calls, name=name, digest=digest).arranged
+
+    @property
+    def in_every_manner(self) -> tuple[Suite, ...]:
+        """The suite as it asks and, where it has several criteria, as it could ask for them."""
+        if self.form.apart is None or len(self.space.criteria) < 2:
+            return (self,)
+        return self, self.with_calls("joint" if self.calls == "each" else "each")
 
     def fitted(self, model: str) -> Suite:
         """The suite with the items that a judge of this ``model`` can be asked about."""

@@ -9,8 +9,10 @@ With r_cd the correlation (Pearson) of the shares of two criteria over replies::
 (Cooper 1981; Murphy, Jako, Anhalt 1993: correlations of ratings are halo as far as those of true
 scores do not explain them.) The flags say which pair is the worst, of how many, and against what.
 Each pair is an estimate too (``criterion_pair``). A mean over pairs would hide one criterion that
-copies another. Pairs of which a side never varies are left out. The median is taken as it is: its
-own error, which goes along with that of r_cd, would make intervals shorter and not wider.
+copies another; beside the largest it stands as a measure of its own, ``mean_halo``, where there are
+human grades, with the jackknife over clusters. Pairs of which a side never varies are left out. The
+median is taken as it is: its own error, which goes along with that of r_cd, would make intervals
+shorter and not wider.
 
 The interval of the largest of m pairs is drawn from those of the pairs. Its lower end is the
 largest lower end at the level 1 - alpha / (5 m) (Bonferroni), because any pair may be the largest
@@ -46,6 +48,7 @@ from pytest_judgesense.instruments.rubric.grades import (
 )
 from pytest_judgesense.instruments.rubric.statistic import (
     NO_GRADES,
+    NO_HUMAN,
     statistic_estimate,
 )
 from pytest_judgesense.measures.cell import (
@@ -211,15 +214,41 @@ def _of_largest(cell: Cell, pairs: Sequence[CriterionPair]) -> Clustered | None:
 def _mean_excess(cell: Cell) -> Clustered | None:
     """The interval of the mean excess over all pairs, below which the largest cannot be."""
     table = scores(cell)
-    count = table.judge.shape[1]
-
-    def mean(*columns: Floats, counts: NDArray[np.intp] | None = None) -> float:
-        places = ((a, b, count + a, count + b) for a, b in combinations(range(count), 2))
-        excesses = [
-            _excess_over_people(*(columns[place] for place in of), counts=counts) for of in places
-        ]
-        defined = [excess for excess in excesses if not math.isnan(excess)]
-        return float(np.mean(defined)) if defined else math.nan
-
     columns = [*table.judge.T, *table.human.T]
-    return clustered_statistic(mean, columns, table.clusters, (-2.0, 2.0))
+    return clustered_statistic(mean_difference, columns, table.clusters, (-2.0, 2.0))
+
+
+def mean_difference(*columns: Floats, counts: NDArray[np.intp] | None = None) -> float:
+    """How much more the first half of the columns correlate with each other than the second half.
+
+    Both halves have one column a criterion; the mean is over its pairs in which every column
+    varies, of the rows that have all four numbers. NaN without such a pair.
+    """
+    count = len(columns) // 2
+    places = ((a, b, count + a, count + b) for a, b in combinations(range(count), 2))
+    excesses = [
+        _excess_over_people(*(columns[place] for place in of), counts=counts) for of in places
+    ]
+    defined = [excess for excess in excesses if not math.isnan(excess)]
+    return float(np.mean(defined)) if defined else math.nan
+
+
+def mean_halo(cell: Cell) -> list[Estimate]:
+    """How much more the grades of two criteria correlate than for people, over the pairs."""
+    table, missing = scores(cell), missing_of(cell.outcomes)
+    if table.judge.shape[1] < 2:
+        return [unavailable(of.MEAN_HALO, cell, "needs two or more criteria", missing=missing)]
+    if not _compared_with_people(cell):
+        return [unavailable(of.MEAN_HALO, cell, NO_HUMAN, missing=missing)]
+    estimate_of_mean = statistic_estimate(
+        of.MEAN_HALO,
+        cell,
+        {},
+        mean_difference,
+        [*table.judge.T, *table.human.T],
+        table.clusters,
+        (-2.0, 2.0),
+        missing=missing,
+        undefined="no two criteria vary",
+    )
+    return [estimate_of_mean]

@@ -15,12 +15,13 @@ from pytest_judgesense.instruments.paraphrase.measures import FLIP_RATE, JSS, KA
 from pytest_judgesense.instruments.paraphrase.tables import beside_the_rank
 from pytest_judgesense.instruments.rubric import estimators, measures, people, tables
 from pytest_judgesense.instruments.rubric.grades import right_score, score_of, share_right
-from pytest_judgesense.instruments.rubric.halo import halo
+from pytest_judgesense.instruments.rubric.halo import halo, mean_halo
 from pytest_judgesense.instruments.rubric.measures import SUITE
 from pytest_judgesense.instruments.rubric.separability import separability
 from pytest_judgesense.instruments.rubric.simulated import grade_output
 from pytest_judgesense.instruments.rubric.stimuli import OUTPUT, RUBRIC
 from pytest_judgesense.instruments.rubric.tables import grade_figures
+from pytest_judgesense.instruments.rubric.together import changes_by_calls
 from pytest_judgesense.measures.definition import Evidence, Measure
 from pytest_judgesense.measures.every_suite import WITHOUT_VERDICT
 from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE
@@ -52,6 +53,7 @@ INSTRUMENTS: Final = (
             measures.LEVELS_USED.taken_by(estimators.levels_used, estimators.most_frequent),
             measures.SEPARABILITY.taken_by(separability, estimators.not_apart),
             measures.HALO.taken_by(halo, estimators.alike_in_pair),
+            measures.MEAN_HALO.taken_by(mean_halo, estimators.alike_in_pair),
             measures.LENGTH_DEPENDENCE.taken_by(people.length_dependence, estimators.by_length),
             AGREEMENT.taken_by(people.agreement)._replace(
                 evidence=Evidence(
@@ -72,6 +74,7 @@ INSTRUMENTS: Final = (
         score=score_of,
         right_score=right_score,
         skills=(grade_output,),
+        by_calls=changes_by_calls,
         first_suite=FirstSuite(
             OUTPUT,
             (

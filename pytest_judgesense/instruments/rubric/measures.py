@@ -70,6 +70,18 @@ HALO: Final = _lower(
     sentence="grades of two criteria correlate by {value} more than they should ({notes})",
     brief=Brief("halo"),
 )
+MEAN_HALO: Final = _lower(
+    "mean_halo",
+    needs=_NEEDS_HUMAN,
+    unit="call",
+    meaning="correlation of two criteria beyond that of the human grades, mean over the pairs",
+    gate="bound",
+    bounds=(-2.0, 2.0),
+    evidence=Evidence("replies that grade the worst two criteria alike", whole=True),
+    sentence="grades of two criteria correlate by {value} more than they should, on average over "
+    "the pairs",
+    brief=Brief("mean halo"),
+)
 LENGTH_DEPENDENCE: Final = _lower(
     "length_dependence",
     unit="item",

@@ -32,7 +32,12 @@ from functools import partial
 from typing import Any, Final
 
 from pytest_judgesense.replies.formal import stated_objects
-from pytest_judgesense.suites.space import DecisionSpace, object_schema, verdict_of_grades
+from pytest_judgesense.suites.space import (
+    DecisionSpace,
+    grades_in,
+    object_schema,
+    verdict_of_grades,
+)
 from pytest_judgesense.suites.suite import ParsedReply, ReplyForm
 from pytest_judgesense.trial import Criterion, Unparsed, Verdict, is_number
 
@@ -58,6 +63,31 @@ def reply_form(space: DecisionSpace) -> ReplyForm | None:
         object_schema(
             **{criterion.name: _schema(criterion.labels) for criterion in space.criteria}
         ),
+    )
+
+
+def form_of_criterion(criterion: Criterion, criteria: Sequence[Criterion]) -> ReplyForm:
+    """The form of a reply to a call that asks for one of several criteria.
+
+    A reply may also be nothing but the grade. The verdict has ``null`` for the other criteria,
+    whatever the reply says of them.
+    """
+
+    def read(text: str, truncated: bool) -> ParsedReply:
+        grade = grade_of(text, criterion.labels)
+        if grade is None:
+            parsed, detail = parse_grades((criterion,), text, truncated)
+            if not isinstance(parsed, Verdict):
+                return parsed, detail
+            grade = grades_in(parsed.value)[criterion.name]
+        of_all = {name.name: None for name in criteria} | {criterion.name: grade}
+        return Verdict(verdict_of_grades(of_all)), None
+
+    return ReplyForm(
+        read,
+        f"The grade for {criterion.name} is one of {', '.join(criterion.labels)}.",
+        f"{json.dumps({criterion.name: '...'})} with the grade.",
+        object_schema(**{criterion.name: _schema(criterion.labels)}),
     )
 
 

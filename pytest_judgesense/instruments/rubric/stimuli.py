@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.instruments.paraphrase.stimuli import PARAPHRASE
+from pytest_judgesense.instruments.rubric.apart import APART, EACH
 from pytest_judgesense.instruments.rubric.grades import (
     HUMAN,
     OVERALL,
@@ -119,6 +120,9 @@ def _verify(form: SuiteForm) -> None:
         raise ValueError(f"grades of a {SUITE} suite mean one thing: no template is inverted")
     if OVERALL in (form.space.criteria or ()):
         raise ValueError(f"{OVERALL!r} is the name of the overall score, not of a criterion")
+    calls = (form.design.calls, *(preset.calls for preset in form.presets.values()))
+    if EACH in calls and len(form.space.criteria or ()) < 2:
+        raise ValueError(f'calls = "{EACH}" asks for each of several criteria: [space] criteria')
 
 
 def _shows_output(suite: Suite) -> Iterator[LintFinding]:
@@ -210,4 +214,6 @@ RUBRIC: Final = Kind(
     waived=PARAPHRASE.waived,
     wordings=True,
     reply=reply_form,
+    keys=("calls",),
+    apart=APART,
 )

@@ -171,14 +171,15 @@ SKILLS: Final[tuple[Skill, ...]] = (repair, judge_answers)
 
 # In the order of the parameters of `Observer`: s, c, c', b, f, w, the rates of lapses and of format
 # errors, the heat and the style; then, of grades on a rubric, leniency, halo and length preference;
-# the chance to obey a text, and that to overlook the middle of a long one; the chances to take over
-# a verdict in a text, and to obey what closes its marks, and what a warning takes of those within;
-# the chance to let vague wrong answers pass; the overconfidence.
+# the chance to obey a text, and that to overlook the middle of a long one; halo in joint calls; the
+# chances to take over a verdict in a text, and to obey what closes its marks, and what a warning
+# takes of those within; the chance to let vague wrong answers pass; the overconfidence.
 _PARAMETERS: Final[Mapping[str, tuple[Any, ...]]] = {
     "clean": (3.0, 1.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.004, "{}"),
     "mixed": (
         *(1.2, 0.1, 0.95, 0.28, 1.5, 0.2, 0.02, 0.0, 0.008, "Answer: {}"),
-        *(0.4, 0.9, 0.6, 0.3, 0.5),
+        # Of halo 0.9 in joint calls, and none in a call for each criterion.
+        *(0.4, 0.0, 0.6, 0.3, 0.5, 0.9),
         *(0.3, 0.4, 0.8),
         *(0.3, 0.2),
     ),

@@ -95,6 +95,7 @@ class Observer:
         heat: added to that for each squared unit of temperature, if a reply in JSON is asked for.
         leniency: added to every grade on a rubric, in steps of its scale.
         halo: the share of a grade on a rubric that is the same for all criteria.
+        joint_halo: added to it where one reply grades by several criteria.
         length_preference: added to a grade on a rubric for 20 more words, in steps.
         obedience: chance to give a text that addresses the judge what it asks for.
         lost_middle: chance to overlook what stands in the middle of 16,000 tokens; less of it
@@ -130,6 +131,7 @@ class Observer:
     length_preference: float = 0.0
     obedience: float = 0.0
     lost_middle: float = 0.0
+    joint_halo: float = 0.0
     credulity: float = 0.0
     porosity: float = 0.0
     caution: float = 0.0

@@ -23,7 +23,7 @@ suites=(
 )
 
 judgesense serve --get smollm2-135m
-record smollm2-135m "${suites[@]}" probe@quick rubric
+record smollm2-135m "${suites[@]}" probe@quick rubric depth@quick
 record smollm2-135m-free-text vacuum@quick
 for paper in jss datasheet; do
     judgesense paper "$paper" --quick --judge-name smollm2-135m --judge-mode record --judge-cassettes cassettes

@@ -99,7 +99,6 @@ NOT_RUN = Counter(
         ("depth.md", "needs a suite of your own"): 1,
         ("groups.md", "needs a suite of your own"): 1,
         ("howto/leniency.md", "needs a suite of your own"): 1,
-        ("confidence.md", "a function of your own"): 1,
         ("confidence.md", "needs a suite of your own"): 1,
     }
 )
@@ -508,6 +507,8 @@ def test_fields_of_files(tmp_path: Path) -> None:
     fields = {row[0] for row in table_rows("logs.md", "## Fields")}
     # In place of a verdict, or beside one of a judge with logprobs.
     elsewhere = {"unparsed", "failed", "probabilities", "mass"}
+    # Of judges that state how sure they are.
+    elsewhere |= {"confidence", "unusable_confidence"}
     # Of items that people labelled, and of imported logs.
     elsewhere |= {"people", "stratum", "picked", "skipped", "design.labelled"}
     elsewhere |= {"source", "source.prompt", "source.fields", "source.names", "source.score"}

@@ -52,7 +52,7 @@ def sure(prompt: str, overconfidence: float = 0.4) -> dict[str, Any]:
 
 
 def test_a_judge_at_an_endpoint_that_is_too_sure_fails_live_and_in_replay(tmp_path: Path) -> None:
-    suite = loaded(tmp_path, 60, CHECKS)
+    suite = loaded(tmp_path, 40, CHECKS)
     server = ChatServer()
     server.reply = lambda prompt: f"Well.\n{json.dumps(sure(prompt))}"
     judge = declared_judge("mine", provider="openai", model="m", base_url=server.base_url)
@@ -66,7 +66,7 @@ def test_a_judge_at_an_endpoint_that_is_too_sure_fails_live_and_in_replay(tmp_pa
         assert overconfidence.flags == ("overconfident",)
         assert outcome_of(sheet) == "fail"
         # The soft measures have the probabilities of both verdicts, which follow from the one.
-        assert estimate_of(sheet, "expected_agreement").n == 60
+        assert estimate_of(sheet, "expected_agreement").n == 40
         assert estimate_of(sheet, "margin_to_flip").value is not None
     (figure,) = reliability_figures(replayed)
     assert isinstance(figure, Figure)
@@ -74,7 +74,7 @@ def test_a_judge_at_an_endpoint_that_is_too_sure_fails_live_and_in_replay(tmp_pa
         (pytest.approx(mean), row[6])
         for mean, row in zip((0.7, 0.8, 0.9), figure.rows, strict=True)
     ]
-    assert sum(int(str(row[6])) for row in figure.rows) == 60
+    assert sum(int(str(row[6])) for row in figure.rows) == 40
     refuse_unshown_claims(figure.finding)
 
 
@@ -85,7 +85,7 @@ def measured(function: Callable[..., Any], suite: Suite) -> Datasheet:
 def test_a_function_returns_probabilities_and_an_honest_one_is_not_called_too_sure(
     tmp_path: Path,
 ) -> None:
-    suite = loaded(tmp_path, 40, CHECKS)
+    suite = loaded(tmp_path, 20, CHECKS)
 
     def honest(statement: str) -> dict[str, Any]:
         # One in five claims is called wrongly, and all with .8: overconfidence 0.
@@ -97,7 +97,7 @@ def test_a_function_returns_probabilities_and_an_honest_one_is_not_called_too_su
     sheet = measured(honest, suite)
     assert estimate_of(sheet, "overconfidence").value == pytest.approx(0.0)
     assert estimate_of(sheet, "overconfidence").flags == ()
-    # .8 of 32 right calls and .2 of 8 wrong ones.
+    # .8 of 16 right calls and .2 of 4 wrong ones.
     assert estimate_of(sheet, "expected_agreement").value == pytest.approx(0.8 * 0.8 + 0.2 * 0.2)
 
 

@@ -7,7 +7,8 @@ in five wordings, where items differ (correlation .2 within one). Of five groups
 .3 less: of 120 items each; of 120 items in all in five wordings, of which agreement and jss are
 compared, as one family; and of 120 items in all in one call each, for which there is no bar. Other
 judges treat all alike: five groups of 40 items at chances of .5 to .98; in five wordings; in
-clusters of five items; and groups of 20 to 200.
+clusters of five items; groups of 20 to 200; and 40 texts, each in all five languages, as clusters.
+Of these one language is right with .3 less as well, without a bar.
 
 Bars, of 1,000 runs a judge (``--quick``: 300): the group is found in at least 95%; any other group,
 or any at all of a judge that treats all alike, is named in at most 5% and 3 standard errors.
@@ -64,6 +65,7 @@ class Judge:
         wordings: in which each item is asked.
         cluster: items of a cluster, which are as alike as wordings of one item.
         barred: whether the gap must be found.
+        translated: whether the items of each group are those of all others, as alike as wordings.
     """
 
     name: str
@@ -73,10 +75,17 @@ class Judge:
     wordings: int = 1
     cluster: int = 1
     barred: bool = True
+    translated: bool = False
 
-    def answers(self, group: int, rng: np.random.Generator) -> Reals:
-        """Whether each answer of a group is right, shape (clusters, answers)."""
-        share = self.share - self.gap * (LANGUAGES[group] == SLIGHTED)
+    def answers(self, group: int, rng: np.random.Generator, texts: Reals) -> Reals:
+        """Whether each answer of a group is right, shape (clusters, answers).
+
+        ``texts``: the chances of texts that all groups have, as translations.
+        """
+        gap = self.gap * (LANGUAGES[group] == SLIGHTED)
+        if self.translated:
+            return (rng.random(texts.shape) < texts - gap).astype(np.float64)
+        share = self.share - gap
         clusters = self.items[group] // self.cluster
         each = self.wordings * self.cluster
         chances = np.full((clusters, 1), share)
@@ -105,19 +114,24 @@ JUDGES = (
     Judge("alike, 40 items each, five wordings", (40,) * 5, wordings=WORDINGS),
     Judge("alike, 100 items each, in clusters of five", (100,) * 5, cluster=5),
     Judge("alike, 20 to 200 items", (20, 40, 60, 100, 200)),
+    Judge("alike, 40 texts in five languages", (40,) * 5, translated=True),
+    Judge("gap, 40 texts in five languages", (40,) * 5, gap=GAP, barred=False, translated=True),
 )
 
 
-def units(values: Reals, group: int) -> GroupUnits:
+def units(values: Reals, group: int, *, translated: bool) -> GroupUnits:
     """The units of a group, of shape (clusters, units)."""
     clusters, each = values.shape
-    codes = np.repeat(group * 1000 + np.arange(clusters), each)
+    codes = np.repeat(group * 1000 * (not translated) + np.arange(clusters), each)
     return GroupUnits(values.ravel(), codes, values.size)
 
 
 def run(judge: Judge, rng: np.random.Generator) -> set[str]:
     """The groups that are named, by whether answers are right and, of wordings, whether alike."""
-    answers = [judge.answers(group, rng) for group in range(len(LANGUAGES))]
+    texts = np.zeros((0, 1))
+    if judge.translated:
+        texts = rng.beta(*shapes(judge.share), size=(judge.items[0], 1))
+    answers = [judge.answers(group, rng, texts) for group in range(len(LANGUAGES))]
     compared = [answers]
     if judge.wordings > 1:
         compared.append([(of == np.roll(of, 1, axis=1)).astype(np.float64) for of in answers])
@@ -125,7 +139,10 @@ def run(judge: Judge, rng: np.random.Generator) -> set[str]:
         gap.group
         for values in compared
         for gap in group_gaps(
-            {name: units(values[group], group) for group, name in enumerate(LANGUAGES)},
+            {
+                name: units(values[group], group, translated=judge.translated)
+                for group, name in enumerate(LANGUAGES)
+            },
             higher=True,
             tests=len(compared),
         )

@@ -3,8 +3,12 @@ r"""Which group is treated otherwise: gaps between a group and the rest, one nam
 With m the mean of the units of a group and r that of the units of all other groups, each with the
 interval ``(l, u)`` of a clustered share, the gap ``m - r`` has the ends of MOVER::
 
-    lower = m - r - sqrt((m - l_m)^2 + (u_r - r)^2)
-    upper = m - r + sqrt((u_m - m)^2 + (r - l_r)^2)
+    lower = m - r - sqrt((m - l_m)^2 + (u_r - r)^2 - 2 c (m - l_m) (u_r - r))
+    upper = m - r + sqrt((u_m - m)^2 + (r - l_r)^2 - 2 c (u_m - m) (r - l_r))
+
+c is 0 where no cluster has units on both sides. Of clusters that have, such as translations of one
+text, it is the correlation of both means: with a and b the sums of the deviations from m and from r
+in each cluster, ``sum a b / sqrt(sum a^2 sum b^2)``, at most `MOST_CORRELATED`.
 
 **One at a time.** A group that is treated otherwise is part of the rest of every other one. With
 five groups and a gap of .3 in one of them, the others stand .075 above their rests: tests of all
@@ -32,9 +36,6 @@ say too little to be told from the others, and many such groups together are no 
 The lower one is simultaneous. The upper one need not be corrected: it is wrong only if the upper
 bound of that group is wrong whose gap is the largest.
 
-Clusters with units in several groups (translations of one text) are in the intervals of both, as if
-these were independent: where both are judged alike, as is usual, that is on the safe side.
-
 References:
     G. Y. Zou, A. Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER).
     B. Rosner (1983), Technometrics 25, 165-172 (outliers that are taken out one at a time).
@@ -44,7 +45,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
@@ -53,8 +54,11 @@ from numpy.typing import NDArray
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.clustered import clustered_proportion
+from pytest_judgesense.stats.inputs import cluster_sums
 
 FEWEST_CLUSTERS: Final = 10
+# Of two means over the same clusters; more would say that a gap is known exactly.
+MOST_CORRELATED: Final = 0.9
 # Of the family of all comparisons.
 ALPHA: Final = 0.05
 
@@ -99,8 +103,7 @@ class ShareWithBounds(NamedTuple):
         """Of all units of some groups, which have two clusters or more together."""
         weights = None
         if any(group.weights is not None for group in groups):
-            every = (np.ones(g.values.size) if g.weights is None else g.weights for g in groups)
-            weights = np.concatenate([*every])
+            weights = np.concatenate([_weights(group) for group in groups])
         units = GroupUnits(
             np.concatenate([group.values for group in groups]),
             np.concatenate([group.clusters for group in groups]),
@@ -124,6 +127,7 @@ class GroupGap:
     Attributes:
         in_group: the share of the group.
         rest: that of the rest.
+        correlation: of both, by clusters that have units on both sides.
         tests: the comparisons that the level is divided among: those of its step, times those of
             the family.
         named: whether it is treated otherwise.
@@ -132,6 +136,7 @@ class GroupGap:
     group: str
     in_group: ShareWithBounds
     rest: ShareWithBounds
+    correlation: float
     tests: int
     named: bool = False
 
@@ -142,10 +147,13 @@ class GroupGap:
 
     def bounds(self, level: float) -> _Ends:
         """Both one-sided bounds of the gap at a level, for this gap alone."""
-        of_group, of_rest = self.in_group.at(level), self.rest.at(level)
-        down = math.hypot(self.in_group.mean - of_group[0], of_rest[1] - self.rest.mean)
-        up = math.hypot(of_group[1] - self.in_group.mean, self.rest.mean - of_rest[0])
+        (low, high), (low_rest, high_rest) = self.in_group.at(level), self.rest.at(level)
+        down = self._arm(self.in_group.mean - low, high_rest - self.rest.mean)
+        up = self._arm(high - self.in_group.mean, self.rest.mean - low_rest)
         return self.value - down, self.value + up
+
+    def _arm(self, of_group: float, of_rest: float) -> float:
+        return math.sqrt(of_group**2 + of_rest**2 - 2 * self.correlation * of_group * of_rest)
 
     @cached_property
     def ends(self) -> _Ends:
@@ -187,7 +195,7 @@ def group_gaps(groups: Mapping[str, GroupUnits], *, higher: bool, tests: int = 1
         first = max(step, key=lambda gap: gap.arms)
         if not first.excludes_zero:
             return gaps + step
-        gaps.append(_as_named(first))
+        gaps.append(replace(first, named=True))
         del left[first.group]
         if len(left) == 1:
             gaps += [gap for gap in step if gap.group in left]
@@ -199,19 +207,37 @@ def _step(left: Mapping[str, GroupUnits], *, higher: bool, tests: int) -> list[G
     means = {group: units.mean for group, units in left.items()}
     worst_first = sorted(left, key=lambda group: means[group], reverse=not higher)
     compared = 1 if len(left) == 2 else len(left)
-    return [
-        GroupGap(
-            group,
-            ShareWithBounds.of([left[group]]),
-            ShareWithBounds.of([units for other, units in left.items() if other != group]),
-            tests * compared,
-        )
-        for group in worst_first
-    ]
+    return [_gap(group, left, tests * compared) for group in worst_first]
 
 
-def _as_named(gap: GroupGap) -> GroupGap:
-    return GroupGap(gap.group, gap.in_group, gap.rest, gap.tests, named=True)
+def _gap(group: str, left: Mapping[str, GroupUnits], tests: int) -> GroupGap:
+    alone, rest = [left[group]], [units for other, units in left.items() if other != group]
+    sides = ShareWithBounds.of(alone), ShareWithBounds.of(rest)
+    return GroupGap(group, *sides, _correlation(alone, rest), tests)
+
+
+def _correlation(first: Sequence[GroupUnits], second: Sequence[GroupUnits]) -> float:
+    """That of the means of both, by the clusters that have units on both sides."""
+    clusters = 1 + max(int(units.clusters.max()) for units in (*first, *second))
+    a, b = _deviations(first, clusters), _deviations(second, clusters)
+    spread = math.sqrt(float((a**2).sum() * (b**2).sum()))
+    if not spread:
+        return 0.0
+    correlation = float((a * b).sum()) / spread
+    return max(-MOST_CORRELATED, min(MOST_CORRELATED, correlation))
+
+
+def _deviations(groups: Sequence[GroupUnits], clusters: int) -> NDArray[np.float64]:
+    """The sums of the weighted deviations from the mean of all, by cluster."""
+    values = np.concatenate([units.values for units in groups])
+    codes = np.concatenate([units.clusters for units in groups])
+    weights = np.concatenate([_weights(units) for units in groups])
+    mean = np.average(values, weights=weights)
+    return cluster_sums([weights * (values - mean)], codes, clusters)[0]
+
+
+def _weights(units: GroupUnits) -> NDArray[np.float64]:
+    return np.ones(units.values.size) if units.weights is None else units.weights
 
 
 def largest_gap(gaps: Sequence[GroupGap]) -> GroupGap:

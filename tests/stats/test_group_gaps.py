@@ -108,6 +108,22 @@ def test_units_of_one_cluster_count_together() -> None:
     assert wide > 1.3 * narrow
 
 
+def test_clusters_of_both_sides_narrow_a_gap_as_zou_and_donner_have_it() -> None:
+    # Forty texts in two languages: of each the same 30 are right in one, the same 20 in the other.
+    first, second = units(30, 40), units(20, 40)
+    worse, _ = group_gaps({"first": first, "second": second}, higher=True)
+    # Deviations: .25 thirty times and -.75 ten times; .5 and -.5 twenty times each.
+    # sum a b = 20 (.5)(.25) + 10 (-.5)(.25) + 10 (-.5)(-.75) = 5; sum a^2 = 7.5; sum b^2 = 10.
+    assert worse.correlation == pytest.approx(5 / math.sqrt(7.5 * 10))
+    apart, _ = group_gaps({"first": first, "second": units(20, 40, 100)}, higher=True)
+    assert apart.correlation == 0.0
+    assert apart.ends[0] < worse.ends[0] < worse.value < worse.ends[1] < apart.ends[1]
+    (low, _), (_, high_rest) = worse.in_group.at(0.95), worse.rest.at(0.95)
+    down, up = 20 / 40 - low, high_rest - 30 / 40
+    arm = math.sqrt(down**2 + up**2 - 2 * worse.correlation * down * up)
+    assert worse.bounds(0.95)[0] == pytest.approx(-0.25 - arm)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("items", "gap", "found"), [(40, 0.0, 0.0), (120, 0.3, 0.95)], ids=["equal", "gap"]

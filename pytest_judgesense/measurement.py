@@ -54,7 +54,7 @@ from pytest_judgesense.measures.cell_estimates import estimate_all
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.planning import plan_trials, trial_order
-from pytest_judgesense.suites.suite import Suite
+from pytest_judgesense.suites.suite import Suite, Template
 from pytest_judgesense.trial import Design, Failed, Judgment, RequestCount, Trial
 
 
@@ -541,11 +541,18 @@ def _prompts(
         return prompts_sent(suite, trials, recorded)
     prompts: dict[str, Any] = {
         "system": suite.system,
-        "templates": {template.id: template.text for template in suite.templates},
+        "templates": {name: text for t in suite.templates for name, text in _texts_of(t).items()},
     }
     if systems := {t.id: t.system for t in suite.templates if t.system is not None}:
         prompts["systems"] = systems
     return prompts
+
+
+def _texts_of(template: Template) -> dict[str, str]:
+    """The text of a template by its id; where each criterion has a call, one for each."""
+    if not template.by_criterion:
+        return {template.id: template.text}
+    return {f"{template.id}, {name}": text for name, text in template.by_criterion.items()}
 
 
 def _notices(plan: _Plan, mode: Mode) -> Iterator[str]:

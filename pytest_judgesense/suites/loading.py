@@ -126,7 +126,7 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         base=form.name,
         form=kind,
         path=path,
-        digest=_digest(form, preset, raw, answers, material.text),
+        digest="",
         description=form.description,
         space=_decision_space(space),
         system=form.system if chosen.system is None else chosen.system,
@@ -162,8 +162,9 @@ def _load(path: Path, preset: str | None, kinds: Mapping[str, Kind]) -> Suite:
         material=material.value,
         messages=tuple(form.stimuli.messages or ()),
         calls=chosen.calls or design.calls or "joint",
-    )
-    return _completed(suite, chosen, kinds)
+    ).arranged
+    digest = _digest(form, preset, raw, answers, material.text, texts=_asked_together(suite))
+    return _completed(replace(suite, digest=digest), chosen, kinds)
 
 
 def _completed(suite: Suite, chosen: PresetForm, kinds: Mapping[str, Kind]) -> Suite:
@@ -174,7 +175,7 @@ def _completed(suite: Suite, chosen: PresetForm, kinds: Mapping[str, Kind]) -> S
         suite = _with_items_of(other, suite)
     if is_built_in(path):
         suite = replace(suite, built_in=suite.items)
-    suite = suite.arranged.expanded
+    suite = suite.expanded
     verify(suite)
     return suite
 
@@ -432,12 +433,33 @@ def _lines(text: str) -> dict[str, int]:
     return lines
 
 
+def _asked_together(suite: Suite) -> dict[str, str]:
+    """By template the text that one call for all criteria shows, where the file marks its parts.
+
+    Marks change no such question: a suite that gets some is the suite that it was.
+    """
+    if suite.apart is not None:
+        return {}
+    return {template.id: template.text for template in suite.templates if template.written}
+
+
+def _with_text(template: Mapping[str, Any], text: str | None) -> dict[str, Any]:
+    """A template of a file with another text, and the blanks that stand around its own."""
+    if text is None:
+        return dict(template)
+    own: str = template["text"]
+    start, end = len(own) - len(own.lstrip()), len(own.rstrip())
+    return {**template, "text": own[:start] + text + own[end:]}
+
+
 def _digest(
     form: SuiteForm,
     preset: str | None,
     raw: str,
     answers: Iterable[PersonLabel] = (),
     material: str = "",
+    *,
+    texts: Mapping[str, str],
 ) -> str:
     # The questions and how they are counted, without the bars, the judges and the description.
     # Reviews only count by what they exclude: one more that agrees changes no number.
@@ -447,7 +469,7 @@ def _digest(
     own = _own_templates(form)
     used = set(_named(form.presets[preset])) if preset else set()
     table["templates"] = [
-        template
+        _with_text(template, texts.get(template["id"]))
         for template in table["templates"]
         if template["default"] or template["id"] not in own - used
     ]

@@ -78,6 +78,7 @@ ASKED = {
     "relevance@quick": ("9756e8b3c6682763", 80, "643185a86e72b6c8"),
     "relevance@same-format": ("b60dbe717156fc3d", 400, "9a10d422b84e9b5d"),
     "rubric": ("7560e8c7d566c5e1", 120, "3fd1008f9dc718d9"),
+    "rubric@each": ("3e5cc3fe8b6d6de4", 160, "62ed3516be38f4f1"),
     "rubric@quick": ("d944b4e97a9e265d", 24, "113c250d864a02c9"),
     "temperature": ("7143ae2ae2269570", 864, "8a74489e902f37a3"),
     "temperature@full": ("3888cff4aa1e5345", 42240, "2f2bbaab5ff65ef1"),

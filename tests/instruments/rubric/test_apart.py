@@ -61,6 +61,15 @@ def test_marks_say_which_part_of_a_prompt_is_for_what(tmp_path: Path) -> None:
     }
 
 
+def test_a_suite_whose_prompts_get_marks_is_the_suite_that_it_was(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    marked = suite_of(tmp_path, LINE, asked=MARKED)
+    plain = suite_of(tmp_path / "plain", LINE, asked=marked.templates[0].text)
+    assert marked.digest == plain.digest
+    # Asked apart, the marks say what each call shows.
+    assert apart(tmp_path, MARKED).digest != plain.digest
+
+
 def test_words_of_a_scale_stand_in_the_reply_that_is_asked_for(tmp_path: Path) -> None:
     space = 'labels = ["1", "2"]\ncriteria = ["a", "b"]\nscales = { b = ["no", "yes"] }'
     suite = suite_of(tmp_path, LINE, asked="{{output}} {{>grades}}", space=space)

@@ -14,6 +14,7 @@ import pytest
 from benchmarks.joint_halo import IN_BOTH, IN_JOINT, changes_of, is_found
 from pytest_judgesense import measure
 from pytest_judgesense.commands.main import main
+from pytest_judgesense.datasheets.datasheet import JudgeSheet
 from pytest_judgesense.instruments.rubric.simulated import grade_output
 from pytest_judgesense.instruments.rubric.together import changes_by_calls
 from pytest_judgesense.judges.simulated.observer import Observer
@@ -162,9 +163,13 @@ def write_project(folder: Path) -> None:
     (folder / "items.jsonl").write_text(text, encoding="utf-8")
 
 
-def outcomes(file: str, **how: Any) -> dict[str, str]:
+def sheet_of(file: str, **how: Any) -> JudgeSheet:
     (sheet,) = measure("declared", file, **how).judges
-    return {line.check: line.outcome for line in sheet.checks}
+    return sheet
+
+
+def outcomes(sheet: JudgeSheet) -> set[str]:
+    return {line.outcome for line in sheet.checks}
 
 
 def test_a_judge_of_the_judges_table_follows_the_remedy_of_halo(
@@ -176,7 +181,7 @@ def test_a_judge_of_the_judges_table_follows_the_remedy_of_halo(
     command = ["compare", "notes.suite.toml", "--calls"]
     with endpoint(says(copying)) as server:
         (tmp_path / "pyproject.toml").write_text(TABLE.format(url=server.url), encoding="utf-8")
-        assert set(outcomes("notes.suite.toml", mode="record").values()) == {"fail"}
+        assert outcomes(sheet_of("notes.suite.toml", mode="record")) == {"fail"}
         # The plan knows what is recorded: 16 calls for all, and 32 that are still to be made.
         assert main([*command, "--plan"]) == 0
         plan = capsys.readouterr().out
@@ -203,7 +208,10 @@ def test_a_judge_of_the_judges_table_follows_the_remedy_of_halo(
         "USD": pytest.approx(0.014 + 0.04),
     }
     # The suite that asks apart is recorded already, and passes.
-    assert set(outcomes("followed.suite.toml").values()) == {"pass"}
+    followed = sheet_of("followed.suite.toml")
+    assert outcomes(followed) == {"pass"}
+    # What was sent is the text for each criterion.
+    assert [*followed.parts[0].prompts["templates"]] == ["t1, accuracy", "t1, tone"]
 
 
 def test_criteria_are_compared_on_suites_that_have_several(

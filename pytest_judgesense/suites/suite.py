@@ -157,7 +157,7 @@ class Kind:
         material: from a suite file and its folder to what items are made with; a `SuiteError` if
             that is wrong. ``None`` for nothing but the lines.
         beside: from the lines, with the material, to items that are asked beside those of the
-            lines: controls.
+            lines: controls; ``None`` for none.
         fitted: from a suite with the prompts of a judge, and the name of its model (empty if it is
             not known), to the suite with the items that this judge can be asked about.
         apart: how criteria are asked one at a time; ``None`` where they are not.
@@ -184,7 +184,7 @@ class Kind:
     keys: tuple[str, ...] = ()
     material: Callable[[SuiteForm, Path], Material] | None = None
     fitted: Callable[[Suite, str], Suite] | None = None
-    beside: Callable[[Stimuli], Iterable[Item]] = lambda _: ()
+    beside: Callable[[Stimuli], Iterable[Item]] | None = None
     apart: Apart | None = None
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
@@ -193,7 +193,9 @@ class Kind:
         Raises:
             SuiteError: the lines are wrong, or there are none.
         """
-        items = (*self.items(stimuli), *self.beside(stimuli))
+        items = tuple(self.items(stimuli))
+        if self.beside is not None:
+            items += tuple(self.beside(stimuli))
         if not items:
             raise SuiteError(
                 f"suite {stimuli.form.name} has no items",

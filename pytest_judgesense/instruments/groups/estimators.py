@@ -114,7 +114,7 @@ def _interval(gaps: Sequence[GroupGap]) -> Clustered:
         return largest_size_bounds(gaps, level)
 
     return Clustered(
-        "mover-of-the-largest",
+        "mover-of-largest",
         *at((1 + LEVEL) / 2),
         LEVEL,
         min(min(gap.in_group.interval.clusters, gap.rest.interval.clusters) for gap in gaps),

@@ -159,16 +159,18 @@ def questions(suite: Suite) -> tuple[Question, ...]:
 def combined(criteria: Sequence[Criterion], outcomes: Sequence[JudgmentOutcome]) -> ParsedReply:
     """The verdict with the grades of all calls; without any grade why there is none."""
     grades: dict[str, str | None] = {}
-    reasons: list[str] = []
+    reasons: dict[str, str] = {}
     for criterion, outcome in zip(criteria, outcomes, strict=True):
         grades[criterion.name] = None
         if isinstance(outcome, Verdict):
             grades[criterion.name] = grades_in(outcome.value)[criterion.name]
         else:
-            reasons.append(f"{outcome.reason} ({criterion.name})")
-    if len(reasons) == len(criteria):
-        return Unparsed("; ".join(reasons)), None
-    return Verdict(verdict_of_grades(grades)), None
+            reasons[criterion.name] = outcome.reason
+    if len(reasons) < len(criteria):
+        return Verdict(verdict_of_grades(grades)), None
+    if len({*reasons.values()}) == 1:
+        return Unparsed(reasons[criteria[0].name]), None  # a refusal stays one
+    return Unparsed("; ".join(f"{reason} ({name})" for name, reason in reasons.items())), None
 
 
 APART: Final = Apart(arranged, questions, combined)

@@ -154,14 +154,18 @@ def _halo(paired: _Paired) -> _Line | None:
     whole = ~np.isnan(np.hstack([paired.joint, paired.each])).any(axis=1)
     has_human = whole & ~np.isnan(paired.human).any(axis=1)
     rows = has_human if has_human.any() else whole
-    joint, each, clusters = paired.joint[rows], paired.each[rows], paired.clusters[rows]
-    change = mean_difference(*each.T, *joint.T) if clusters.size else math.nan
+    if not rows.any():
+        return None
+    clusters, compared = paired.clusters[rows], [paired.joint[rows], paired.each[rows]]
+    compared += [paired.human[rows]] * bool(has_human.any())
+    # A pair of which a side never varies is left out everywhere.
+    varies = np.all([np.ptp(grades, axis=0) > _ROUNDING for grades in compared], axis=0)
+    joint, each, *human = (grades[:, varies] for grades in compared)
+    columns = [*each.T, *joint.T]
+    change = mean_difference(*columns)
     if math.isnan(change):
         return None
-    value = _mean_correlation(joint)
-    if has_human.any():
-        value -= _mean_correlation(paired.human[rows])
-    columns = [*each.T, *joint.T]
+    value = _mean_correlation(joint) - sum(map(_mean_correlation, human))
     interval = clustered_statistic(mean_difference, columns, clusters, (-2.0, 2.0))
     return _Line(MEAN_HALO, value, value + change, _by_bounds(interval), *_counts(clusters))
 
@@ -176,10 +180,8 @@ def _by_bounds(interval: Clustered | None) -> _Tested | None:
 
 
 def _mean_correlation(grades: Floats) -> float:
-    """The mean correlation of two criteria, of those pairs that vary."""
-    pairs = (pearson(a, b) for a, b in combinations(grades.T, 2))
-    defined = [r for r in pairs if not math.isnan(r)]
-    return float(np.mean(defined)) if defined else math.nan
+    """The mean correlation of two criteria, all of which vary."""
+    return float(np.mean([pearson(a, b) for a, b in combinations(grades.T, 2)]))
 
 
 def _of_grades(measure: Measure, paired: _Paired, joint: Floats, each: Floats) -> _Line | None:

@@ -182,8 +182,10 @@ def test_the_verdict_has_what_the_calls_say_and_null_for_what_they_do_not() -> N
     criteria = Criterion("a", ("1", "2")), Criterion("b", ("1", "2"))
     graded, silent = Verdict('{"a":"2","b":null}'), Unparsed("refusal")
     assert combined(criteria, [graded, silent]) == (Verdict('{"a":"2","b":null}'), None)
-    none = Unparsed("refusal (a); refusal (b)")
-    assert combined(criteria, [silent, silent]) == (none, None)
+    # All that were refused are a refusal; of several reasons each has its criterion.
+    assert combined(criteria, [silent, silent]) == (silent, None)
+    of_both = Unparsed("refusal (a); no JSON object (b)")
+    assert combined(criteria, [silent, Unparsed("no JSON object")]) == (of_both, None)
 
 
 def graded(sheet: Any) -> list[str | None]:

@@ -211,7 +211,7 @@ def test_a_judge_of_the_judges_table_follows_the_remedy_of_halo(
     followed = sheet_of("followed.suite.toml")
     assert outcomes(followed) == {"pass"}
     # What was sent is the text for each criterion.
-    assert [*followed.parts[0].prompts["templates"]] == ["t1, accuracy", "t1, tone"]
+    assert [*followed.parts[0].prompts["notes"]["templates"]] == ["t1, accuracy", "t1, tone"]
 
 
 def test_criteria_are_compared_on_suites_that_have_several(

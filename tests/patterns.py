@@ -228,10 +228,6 @@ BOUNDED: Final[Mapping[str, int]] = {
     # `Labels._read` looks at no text of more than two lengths.
     "replies.spellings:_NUMBER": 2 * _LONGEST,
     "replies.spellings:_BOUND": 2 * _LONGEST,
-    # `_marks` looks at what a line has room for before a text.
-    "instruments.probe.slot_forms:_TAG": 80,
-    "instruments.probe.slot_forms:_SQUARE_TAG": 80,
-    "instruments.probe.slot_forms:_FENCE": 80,
 }
 
 

@@ -19,9 +19,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-_TAG: Final = re.compile(r"<([A-Za-z][\w.:-]*)(?: [^<>\n]*)?>\Z")
-_SQUARE_TAG: Final = re.compile(r"\[([A-Za-z][^\[\]\n]*)\]\Z")
-_FENCE: Final = re.compile(r"(`{3,}|~{3,})\w*\Z|(\"{3}|'{3}|={3,}|-{3,}|#{3,}|\*{3,}|[\"'`])\Z")
+# In the name of a tag, beside letters and digits.
+_IN_NAMES: Final = "_.:-"
+# Of a fence: marks that stand at least three times, and those that may stand once; a language may
+# follow on some of them.
+_THRICE, _ONCE, _WITH_LANGUAGE = "=-#*~", "\"'`", "`~"
+_LEAST: Final = 3
 _PAIRS: Final = (
     ("<<<", ">>>"),
     ("[[", "]]"),
@@ -96,13 +99,9 @@ def marks_around(prompt: str, text: str) -> Marks | None:
 
 def _marks(before: str, behind: str) -> Iterator[Marks]:
     """The marks at the end of what stands before a text and at the start of what stands behind."""
-    for pattern, closed in ((_TAG, "</{}>"), (_SQUARE_TAG, "[/{}]")):
-        tag = pattern.search(before[-_LONGEST_MARK:])
-        if tag is not None and behind.startswith(closing := closed.format(tag[1])):
-            yield Marks(tag[0], closing)
-    fence = _FENCE.search(before[-_LONGEST_MARK:])
-    if fence is not None and behind.startswith(fence[1] or fence[2]):
-        yield Marks(fence[0], fence[1] or fence[2])
+    for marks in (*_tags(before[-_LONGEST_MARK:]), *_fences(before[-_LONGEST_MARK:])):
+        if behind.startswith(marks.closing):
+            yield marks
     for opening, closing in _PAIRS:
         if before.endswith(opening) and behind.startswith(closing):
             yield Marks(opening, closing)
@@ -110,6 +109,28 @@ def _marks(before: str, behind: str) -> Iterator[Marks]:
     are_short = max(len(first), len(last)) <= _LONGEST_MARK
     if are_short and _BEGINS.search(first) and _ENDS.search(last):
         yield Marks(first, last)
+
+
+def _tags(before: str) -> Iterator[Marks]:
+    """The tag at the end of a text, and what closes it."""
+    for first, last, slash in (("<", ">", "</"), ("[", "]", "[/")):
+        head, found, inner = before.removesuffix(last).rpartition(first)
+        if not (found and before.endswith(last)):
+            continue
+        name = inner.partition(" ")[0] if first == "<" else inner
+        is_name = all(sign.isalnum() or sign in _IN_NAMES for sign in name.replace(" ", ""))
+        if name[:1].isalpha() and is_name:
+            yield Marks(before[len(head) :], f"{slash}{name}{last}")
+
+
+def _fences(before: str) -> Iterator[Marks]:
+    """The fence or quotation mark at the end of a text, and the same without its language."""
+    bare = before.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-")
+    for text, thrice, once in ((before, _THRICE + _ONCE, _ONCE), (bare, _WITH_LANGUAGE, "")):
+        sign = text[-1:] or " "
+        times = len(text) - len(text.rstrip(sign))
+        if sign in once or (sign in thrice and times >= _LEAST):
+            yield Marks(before[len(text) - times :], sign * times)
 
 
 def _word(name: str) -> re.Pattern[str]:

@@ -38,6 +38,7 @@ TEXT = "It is so.\nAnd so on."
         ("<answer_A>\n", "\n</answer_B>", None),
         ("<answer_A> Here: ", "</answer_A>", None),
         ("```\n", "\n~~~", None),
+        ("Run `bash ", "`", None),
         ("A: ", "\n\nB: no", None),
         ("At the start: ", "\nand more", None),
         ("", "", None),

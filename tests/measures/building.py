@@ -107,7 +107,8 @@ def cell(design: Design, judgments: Iterable[Judgment], seed: int = 0) -> Cell:
 
 def cell_of(suite: str, design: Design, judgments: Iterable[Judgment], seed: int = 0) -> Cell:
     """The judgments of a judge on a suite of a built-in kind, with all measures of that kind."""
-    return Cell("j", suite, design, tuple(judgments), seed, BUILT_IN.measures_on(design.kind))
+    measures = BUILT_IN.measures_on(design.kind)
+    return Cell.with_controls_apart("j", suite, design, tuple(judgments), seed, measures)
 
 
 def estimate(of: Cell, measure: str, **condition: object) -> Estimate:

@@ -24,7 +24,7 @@ def is_meant(options: argparse.Namespace) -> bool:
 
 def run(options: argparse.Namespace) -> int:
     """Print plan and price, ask, and print and write what changes; 1 if something is worse."""
-    from pytest_judgesense.questions.compare.calls import CompareCallsQuestion
+    from pytest_judgesense.questions.compare.joint_or_each import CompareCallsQuestion
 
     refuse_other_forms(options)
     question = CompareCallsQuestion(

@@ -18,7 +18,7 @@ from .project import PYTHON_JUDGE, no_traceback, parity_suite, run
 
 JUDGE = '[tool.judgesense.judges.mine]\nprovider = "openai"\nmodel = "m"\n'
 PROFILES = "clean, mixed, noisy, positional"
-SUITES = "coherence, criterion, debate, factuality"
+SUITES = "coherence, criterion, debate, depth, factuality"
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,11 @@ class ListedTrial(NamedTuple):
         return (self.id[: match.start()], match[0], True) if match else (self.id, "", False)
 
 
+def varying_parts(trials: Iterable[ListedTrial]) -> list[bool]:
+    """Of each part of the setting, whether trials differ in it."""
+    return [len({*parts}) > 1 for parts in zip(*(trial.setting for trial in trials), strict=True)]
+
+
 class Listing(NamedTuple):
     """What a recording holds, for a reader.
 
@@ -159,8 +164,7 @@ class Listing(NamedTuple):
         The same trial has the same line in every version: columns are not aligned, and dates are
         left out.
         """
-        settings = [trial.setting for trial in self.trials]
-        varies = [len({setting[place] for setting in settings}) > 1 for place in range(4)]
+        varies = varying_parts(self.trials)
         for trial in self.trials:
             parts = (trial.item, trial.wording, trial.setting_words(varies), trial.words)
             yield "  ".join((*filter(None, parts), f"[{trial.item_digest} {trial.text}]"))

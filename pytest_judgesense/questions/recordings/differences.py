@@ -14,7 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pytest_judgesense.cassettes.listing import ListedTrial, Listing, listed_recording
+from pytest_judgesense.cassettes.listing import (
+    ListedTrial,
+    Listing,
+    listed_recording,
+    varying_parts,
+)
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.files.pytest_ini import usual_recordings
 from pytest_judgesense.questions.question import QuestionAnswer
@@ -97,8 +102,7 @@ class ChangedRecording:
 
     def rows(self) -> Iterator[str]:
         """A row for each trial that says something else, then for each item that is new or gone."""
-        settings = [now.setting for _, now in self.otherwise]
-        varies = [len({setting[place] for setting in settings}) > 1 for place in range(3)]
+        varies = varying_parts(now for _, now in self.otherwise)
         for then, now in self.otherwise:
             wording = " ".join(filter(None, (now.wording, now.setting_words(varies))))
             yield _row(_item_words(now), code(wording), then.words, now.words)

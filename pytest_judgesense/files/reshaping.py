@@ -27,6 +27,9 @@ _SAID: Final = "label"
 _CRITERION: Final = "criterion"
 PEOPLE: Final = "people."
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
+# Behind the name of a place, which parts of names it stands for: {judge:gpt-4|claude-3}.
+_STATED: Final = ":"
+_OR: Final = "|"
 # The keys of objects in objects; a dot in the name of a place parts none.
 _KEYS: Final = re.compile(r"(?:\{[^{}]*\}|[^.])+")
 _DECIMAL: Final = re.compile(r"[+-]?\d+(?:,\d+)?")
@@ -44,8 +47,8 @@ def reshaped(
     Args:
         table: as it was read; decimal commas become points.
         lists: columns that hold lists, with the names for places (`unlisted`); or patterns of the
-            names of columns, such as ``run_{replicate}`` (`long`), with what the column of their
-            values is called, or nothing.
+            names of columns, such as ``run_{replicate}`` or ``{judge:gpt-4|claude-3}`` (`long`),
+            with what the column of their values is called, or nothing.
         joins: files with more columns of the rows, and the column of both (`joined`), in order.
 
     Raises:
@@ -202,8 +205,9 @@ def long(table: RowTable, patterns: Iterable[tuple[str, str]]) -> RowTable:
     """A table with a row for each of several columns that are called alike.
 
     ``run_{replicate}`` makes of the columns ``run_1`` and ``run_2`` two rows, with the replicate
-    and a column ``run``. Patterns with the same places make the same rows: ``verdict_{replicate}``
-    and ``reply_{replicate}``. ``scores.{suite}`` names the fields of the objects in a column.
+    and a column ``run``; ``{judge:gpt-4|claude-3}`` names the columns themselves. Patterns with the
+    same places make the same rows: ``verdict_{replicate}`` and ``reply_{replicate}``.
+    ``scores.{suite}`` names the fields of the objects in a column.
 
     Raises:
         UsageError: no column is called so, or the places have no names or those of columns.
@@ -219,7 +223,8 @@ def long(table: RowTable, patterns: Iterable[tuple[str, str]]) -> RowTable:
 
 
 def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
-    names = tuple(_PLACE.findall(text))
+    places = _PLACE.findall(text)
+    names = tuple(place.partition(_STATED)[0] for place in places)
     values = name or _PLACE.sub("", text).strip("_-. ") or "value"
     if not all(names) or len({*names, values}) <= len(names):
         raise UsageError(
@@ -229,7 +234,7 @@ def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
         )
     cells: dict[str, tuple[str, ...]] = {}
     # As many numbers as may be: of run_1 and run_1_reply one is a run.
-    for kinds in product((r"(\d+)", r"(.+?)"), repeat=len(names)):
+    for kinds in product(*map(_expressions, places)):
         form = _form(text, kinds)
         matching = {column: form.fullmatch(column) for column in table.columns}
         cells = {column: match.groups() for column, match in matching.items() if match}
@@ -243,12 +248,28 @@ def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
             expected=nearest.expected,
             remedy=nearest.remedy,
         )
+    for number, place in enumerate(places):
+        stated = place.partition(_STATED)[2].split(_OR) if _STATED in place else ()
+        if absent := [part for part in stated if part not in {of[number] for of in cells.values()}]:
+            raise UsageError(
+                f"--lists {text}: no column is called after {listed(absent)}",
+                found=listed(cells),
+                expected=f"a column for each of {listed(stated)}",
+            )
     if in_use := [place for place in (*names, values) if place in {*table.columns} - {*cells}]:
         raise UsageError(
             f"--lists {text}: there is a column {in_use[0]!r} already",
             expected="new names for the places, and for the values: --lists PATTERN=NAME",
         )
     return _Pattern(text, names, values, cells)
+
+
+def _expressions(place: str) -> tuple[str, ...]:
+    """What may stand at a place: one of the names that it states, or a number, or anything."""
+    _, is_stated, stated = place.partition(_STATED)
+    if not is_stated:
+        return r"(\d+)", r"(.+?)"
+    return (f"({'|'.join(map(re.escape, stated.split(_OR)))})",)
 
 
 def _form(text: str, kinds: Sequence[str]) -> re.Pattern[str]:

@@ -42,7 +42,8 @@ _MOST_WORDS: Final = 12
 _MOST_LEVELS: Final = 101
 _MOST_LETTERS: Final = 6
 # Replies that end otherwise, or in another word, are counted by whoever reads them all.
-_LEAST_SHARE: Final = 0.5
+LEAST_SHARE: Final = 0.5
+"""Of the replies, those that have a form which shows the answers of all."""
 _MOST_STRAY: Final = 0.05
 # Sets of which one answer tells the other.
 _PARTNERS: Final = (
@@ -56,6 +57,8 @@ _KNOWN: Final = frozenset(word.casefold() for pair in _PARTNERS for word in pair
     TIE, ABSTAIN, "both", "neither", "partial", "neutral", "unknown",
     "unsure", "n/a",
 }  # fmt: skip
+# Words that are answers of their own among words, and beside numbers say that there is none.
+_NO_NUMBER: Final = frozenset((ABSTAIN, "n/a", "unknown", "unsure"))
 _STEP_OF_PAIR: Final = re.compile(r"([AB])(>>|>|=|<|<<)([AB])", _I)
 _NUMBER: Final = re.compile(
     r"(?P<number>[-+]?\d{1,9}(?:[.,]\d{1,9})?)"
@@ -125,15 +128,18 @@ class _ClosedSet(NamedTuple):
     renamed: tuple[tuple[str, str], ...] = ()
 
 
-def stated_answers(replies: Iterable[str | None]) -> StatedAnswers:
+def stated_answers(
+    replies: Iterable[str | None], least_share: float = LEAST_SHARE
+) -> StatedAnswers:
     """The answers that ``replies`` show in their final forms.
 
-    The first sort of form that at least half of the replies have, in the order of the head of this
+    The first sort of form that enough of the replies have, in the order of the head of this
     module, and whose words are a closed set, decides. Whether ``A`` and ``B`` (or ``1`` and ``2``)
     are candidates, and what a third letter means, is not told here: who knows the texts asks.
 
     Args:
         replies: the texts as the judge gave them; ``None`` and blanks count as no reply.
+        least_share: of the replies, those that have the form.
 
     Returns:
         The answers, how many replies state one, and why they are taken for the answers. `labels` is
@@ -143,7 +149,7 @@ def stated_answers(replies: Iterable[str | None]) -> StatedAnswers:
     reasons: list[str] = []
     for final_form in _FINAL_FORMS:
         shown = [form for form in map(final_form, answers) if form is not None]
-        if not shown or len(shown) < _LEAST_SHARE * len(answers):
+        if not shown or len(shown) < least_share * len(answers):
             continue
         stated = _stated(shown, len(answers))
         if stated.labels:
@@ -335,7 +341,8 @@ def _labels_of_pair(read: dict[str, str]) -> tuple[str, ...]:
 def _numbers(counted: Counter[str]) -> _ClosedSet | None:
     """Grades and scores; of ``7/10`` all whole numbers up to the end of the scale."""
     matched = {word: number for word in counted if (number := _NUMBER.fullmatch(word))}
-    if not matched or not _are_nearly_all(matched, counted):
+    said = Counter({w: n for w, n in counted.items() if w.casefold() not in _NO_NUMBER})
+    if not matched or not _are_nearly_all(matched, said):
         return None
     numbers = {word: match["number"].replace(",", ".") for word, match in matched.items()}
     different = different_words(number.removeprefix("+") for number in numbers.values())

@@ -30,10 +30,6 @@ _NO_PROMPTS: Final = (
     "a batch's output holds no prompts: those of its input file are added by --join "
     "INPUT.jsonl=custom_id --map prompt=body.messages"
 )
-_LABELS: Final = (
-    "verdicts are read from the replies: where most of these show no closed set of them, --labels "
-    "names it, such as --labels 1,2,3,4,5"
-)
 
 
 def _proposal(table: RowTable) -> Proposal:
@@ -43,7 +39,7 @@ def _proposal(table: RowTable) -> Proposal:
             *columns(table, {"judge": _MODEL}, "the model that answered"),
             column("reply", _REPLY, "the text of the answer, which states the verdict"),
         ),
-        notes=(_NO_PROMPTS, _LABELS),
+        notes=(_NO_PROMPTS,),
     )
 
 

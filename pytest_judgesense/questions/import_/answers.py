@@ -14,8 +14,10 @@ from typing import Final
 from pytest_judgesense.errors import listed
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
+from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
+from pytest_judgesense.questions.import_.criteria import criterion_of
 from pytest_judgesense.questions.import_.finder import (
     Finder,
     is_of_people,
@@ -27,13 +29,9 @@ from pytest_judgesense.replies.stated_answers import WHOLE_REPLY, StatedAnswers,
 from pytest_judgesense.suites.space import whole_scale
 
 _LABEL: Final = ("label",)
-_JUDGES: Final = frozenset(("judge", "grader", "evaluator", "model"))
 # From here on a name alone says that a column holds the answers of a judge.
 _SURE: Final = 2
 _OF_VERDICTS: Final = 3
-_GRADE_FIELDS: Final = ("score", "grade", "rating", "value")
-# Fields of objects that are called so are criteria.
-_GRADE_OBJECTS: Final = ("scores", "grades", "ratings")
 # So many columns of usual criteria show what the others are called.
 _FEWEST_ALIKE: Final = 2
 _ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if word.isalpha()}
@@ -47,6 +45,8 @@ _MET: Final = frozenset(
 )
 # An answer is made of several, if another is not.
 _OF_SEVERAL: Final = ("mean", "average", "avg", "median", "total", "sum")
+# Of the replies of a judge, those that state a verdict at least.
+_LEAST_STATING: Final = 0.1
 # Forms in which texts that are judged state an answer as well.
 _OF_SOLUTIONS: Final = ("boxed", "answer")
 
@@ -105,50 +105,16 @@ def _of_other_kind(finder: Finder, verdict: ColumnFacts) -> ColumnFacts | None:
 
 def _ask_which(finder: Finder, top: Sequence[ColumnFacts]) -> None:
     """Ask which of several columns holds the verdict, by a row in which two of them differ."""
-    judges = _judges_among(finder, top)
-    candidates = judges or top
-    first, second = candidates[:2]
+    first, second = top[:2]
     both = [*zip(first.texts, second.texts, strict=True)]
     differing = (place for place, said in enumerate(both) if said[0] != said[1] and all(said))
     row = next(differing, 0)
-    readings = []
-    for facts in (first, second):
-        settings = [Setting("map", ("verdict", facts.name))]
-        if judges and not finder.says("judge"):
-            settings.append(Setting("judge", facts.name))
-        readings.append(PossibleReading(tuple(settings), f"it said {facts.texts[row]}"))
-    names = listed(facts.name for facts in candidates)
-    if judges:
-        finder.notes.append(
-            "each judge is imported once; judgesense recordings join makes one log of theirs"
-        )
-        asks = f"the columns {names} say the same kind of verdict: which is the judge?"
-    else:
-        asks = f"which column is what the judge said: {names}?"
-    finder.ask(asks, readings, row=row)
-
-
-def _judges_among(finder: Finder, top: Sequence[ColumnFacts]) -> list[ColumnFacts]:
-    """The columns that say the same kind of verdict and are called after a judge each; or none."""
-    first = top[0]
-
-    def is_alike(facts: ColumnFacts) -> bool:
-        same = {w.casefold() for w in facts.different} == {w.casefold() for w in first.different}
-        is_named = bool(words_in(facts, words_of.ANSWERS.keys() | {*_LABEL} | words_of.CRITERIA))
-        of_other = words_of.COUNTS | words_of.IDS | words_of.ORDER | words_of.ABOUT - _JUDGES
-        return (
-            facts.kind == first.kind
-            and (same or facts.kind == "true or false")
-            and not (is_named or is_of_people(facts) or words_in(facts, of_other))
-        )
-
-    alike = [facts for facts in finder.free.values() if is_alike(facts)]
-    of_models = [facts for facts in alike if words_in(facts, words_of.MODELS | words_of.JUDGE)]
-    return alike if len(of_models) > 1 and {*map(_name, top)} <= {*map(_name, alike)} else []
-
-
-def _name(facts: ColumnFacts) -> str:
-    return facts.name
+    readings = [
+        PossibleReading((Setting("map", ("verdict", facts.name)),), f"it said {facts.texts[row]}")
+        for facts in (first, second)
+    ]
+    names = listed(facts.name for facts in top)
+    finder.ask(f"which column is what the judge said: {names}?", readings, row=row)
 
 
 def _ask_whose(finder: Finder, facts: ColumnFacts) -> None:
@@ -212,23 +178,80 @@ def _as_comparable(facts: ColumnFacts, labels: Sequence[ColumnFacts]) -> bool:
 
 
 def _read_replies(finder: Finder) -> bool:
-    """Take the replies in which verdicts are stated, if there are such."""
-    named = finder.column_of("reply")
-    for facts in [named] if named else [*finder.free.values()]:
+    """Take the replies in which verdicts are stated, if there are such; or ask whose texts are."""
+    if (named := finder.column_of("reply")) is not None:
+        return _read_named(finder, named)
+    open_columns: list[tuple[ColumnFacts, StatedAnswers]] = []
+    for facts in finder.free.values():
         if facts.kind not in ("texts", "names", "words") or is_of_people(facts):
             continue
         shown = stated_answers(facts.texts)
-        if shown.form == WHOLE_REPLY and facts is not named:
+        if not shown.labels or shown.form == WHOLE_REPLY or not _is_judges(facts, shown):
             continue  # a column of answers, of which nothing says whose they are
-        if shown.labels and 2 * shown.stating >= len(facts.stated) and _is_judges(facts, shown):
+        if _is_called_judges(facts) or _is_of_judges(shown):
             _take_replies(finder, facts, shown)
             return True
-    return False
+        open_columns.append((facts, shown))
+    if open_columns:
+        _ask_whose_texts(finder, *open_columns[0])
+    return bool(open_columns)
+
+
+def _read_named(finder: Finder, facts: ColumnFacts) -> bool:
+    """Take the labels that the replies of a judge state; where most state none, ask."""
+    shown = stated_answers(facts.texts)
+    if shown.labels:
+        _take_replies(finder, facts, shown)
+        return True
+    shown = stated_answers(facts.texts, _LEAST_STATING)
+    if not shown.labels:
+        finder.no_judge = (
+            f"column {facts.name} holds what it said, and {shown.why}; if the replies state "
+            "verdicts, name these: --labels A,B,tie, or --labels 1,2,3,4,5"
+        )
+        return True
+    labels = Setting("labels", shown.labels)
+    said = ", ".join(shown.labels)
+    readings = (
+        PossibleReading((labels,), f"{shown.stating} replies state one of {said}, the others none"),
+        PossibleReading(
+            (Setting("map", ("reply", "")),), "the replies are those of a model that was judged"
+        ),
+    )
+    row = next(place for place, text in enumerate(facts.texts) if text)
+    asks = f"do the replies in column {facts.name} state verdicts? {shown.why}"
+    finder.ask(asks, readings, row=row)
+    return True
+
+
+def _ask_whose_texts(finder: Finder, facts: ColumnFacts, shown: StatedAnswers) -> None:
+    readings = (
+        PossibleReading(
+            (Setting("map", ("reply", facts.name)), Setting("labels", shown.labels)),
+            f"a judge wrote it, who said one of {', '.join(shown.labels)}",
+        ),
+        PossibleReading((Setting("map", ("field.output", facts.name)),), "it is what was judged"),
+    )
+    finder.ask(f"who wrote column {facts.name}: a judge? {shown.why}", readings)
+
+
+def _is_called_judges(facts: ColumnFacts) -> bool:
+    """Whether the name of a column says that a judge wrote its texts."""
+    by_judge = words_in(facts, (words_of.JUDGE - words_of.JUDGED) | words_of.REPLIES)
+    return bool(by_judge) or facts.name == "reply"
+
+
+def _is_of_judges(shown: StatedAnswers) -> bool:
+    """Whether the form in which texts state something is one that a judge is asked for."""
+    return shown.form.startswith("[[") or any(
+        word in words_of.ANSWERS and words_of.ANSWERS[word] >= _SURE
+        for word in name_words(shown.form)
+    )
 
 
 def _is_judges(facts: ColumnFacts, shown: StatedAnswers) -> bool:
     """Whether a judge, and not who was judged, may have written the texts of a column."""
-    if words_in(facts, words_of.JUDGE | words_of.REPLIES) or facts.name == "reply":
+    if _is_called_judges(facts):
         return True
     is_question = words_in(facts, words_of.JUDGED_TEXTS - words_of.WRITTEN)
     of_solution = any(word in shown.form.casefold() for word in _OF_SOLUTIONS)
@@ -273,7 +296,7 @@ def _take_grades(finder: Finder) -> bool:
     """Take columns of whole numbers, a criterion each, where no other column is a verdict."""
     graded: dict[str, ColumnFacts] = {}
     for facts in finder.free.values():
-        criterion = _criterion(facts)
+        criterion = criterion_of(facts)
         if criterion and facts.kind == "numbers" and not is_of_people(facts):
             graded.setdefault(criterion, facts)
     _add_alike(finder, graded)
@@ -320,20 +343,6 @@ def _add_alike(finder: Finder, graded: dict[str, ColumnFacts]) -> None:
         is_new = facts not in graded.values() and not is_other
         if is_alike and is_new and {*facts.stated} <= {*scale}:
             graded[criterion] = facts
-
-
-def _criterion(facts: ColumnFacts) -> str:
-    """The criterion that a column's name names: one of the usual ones, or a key with a score."""
-    parts = facts.name.split(".")
-    if len(parts) > 1 and parts[-1].casefold() in _GRADE_FIELDS:
-        return parts[-2]
-    if len(parts) > 1 and parts[-2].casefold() in _GRADE_OBJECTS:
-        return parts[-1]
-    usual = [word for word in facts.words if word in words_of.CRITERIA]
-    beside = words_of.JUDGE | words_of.PEOPLE | words_of.ANSWERS.keys()
-    is_answer = len(facts.words) == 1 and facts.words[0] in words_of.ANSWERS
-    is_other = bool({*facts.words} - {*usual} - beside)
-    return "" if is_answer or is_other else "_".join(usual)
 
 
 def _take_people_of(finder: Finder, criterion: str, *, alone: bool) -> None:

@@ -39,6 +39,9 @@ JUDGE: Final = _words(
 )
 """Who gave an answer was a model."""
 
+JUDGED: Final = _words("model llm system machine ai predicted prediction predictions pred")
+"""Who is called so may be the judge, or, beside what was written, who was judged."""
+
 MODELS: Final = _words("gpt claude gemini llama mistral qwen deepseek mixtral gemma phi grok o1 o3")
 """Names of models."""
 

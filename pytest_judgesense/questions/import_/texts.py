@@ -14,6 +14,7 @@ from pytest_judgesense.questions.import_.finder import (
     says_answers,
     words_in,
 )
+from pytest_judgesense.replies.stated_answers import stated_answers
 
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
@@ -98,11 +99,27 @@ def _holds_texts(finder: Finder, prompt: ColumnFacts) -> bool:
 
 def _find_reply(finder: Finder) -> None:
     """Take what the judge wrote."""
-    for facts in finder.named(words_of.REPLIES | words_of.WRITTEN):
-        by_judge = words_in(facts, words_of.JUDGE | words_of.REPLIES) or "reply" in facts.words
-        if facts.kind == "texts" and by_judge and not is_of_people(facts):
+    named = finder.named(words_of.REPLIES | words_of.WRITTEN)
+    for facts in named:
+        if facts.kind == "texts" and _is_judges(facts) and not is_of_people(facts):
             finder.take("reply", facts.name, "what the judge wrote")
             return
+    for facts in named:
+        is_raw = _is_judges(facts) or "raw" in facts.words
+        if is_raw and facts.kind in ("words", "names") and not is_of_people(facts):
+            shown = stated_answers(facts.texts)
+            if 2 * shown.stating >= len(facts.stated):
+                finder.take("reply", facts.name, f"states {shown.why}")
+                return
+
+
+def _is_judges(facts: ColumnFacts) -> bool:
+    """Whether a column's name says that a judge wrote it.
+
+    A ``model_output`` is what was judged: ``model`` names a judge beside no such word.
+    """
+    by_model = {*facts.words} & (words_of.JUDGE - words_of.JUDGED)
+    return bool(by_model or words_in(facts, words_of.REPLIES) or "reply" in facts.words)
 
 
 def _is_text(facts: ColumnFacts) -> bool:

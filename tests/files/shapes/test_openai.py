@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import Setting
 from pytest_judgesense.questions.import_.question import ImportQuestion
@@ -245,7 +246,9 @@ def test_fields_of_replies_in_json_and_several_choices(tmp_path: Path) -> None:
 def test_the_option_for_replies_without_a_closed_set_is_named(tmp_path: Path) -> None:
     rows = [completion(f"r{number}", f"Team {number}: {number}\nIt rains.") for number in range(3)]
     path = written(tmp_path / "batch.jsonl", rows)
-    assert any("--labels names it" in note for note in proposed(path).notes)
+    with pytest.raises(UsageError) as caught:
+        ImportQuestion(ImportOptions(path)).answer()
+    assert "the replies state verdicts, name these: --labels" in caught.value.found
     options = ImportOptions(path, labels=("0", "1", "2"))
     answer = ImportQuestion(options, tmp_path / "log.jsonl").answer()
     assert [judgment.verdict for judgment, _ in answer.judgments] == ["0", "1", "2"]

@@ -179,20 +179,6 @@ def test_a_verdict_may_be_missing_in_rows() -> None:
     assert (maps_of(proposal)["verdict"], asked(proposal)) == ("verdict", [])
 
 
-def test_columns_of_models_that_say_the_same_kind_of_verdict_are_judges_and_asked() -> None:
-    first, second = (True, False, True, True), (True, True, False, True)
-    rows = {"id": FOUR, "GPT-4": first, "Llama3-8B": second, "Gemma-2B": second}
-    proposal = shown_of({**rows, "human": (True, True, True, False)})
-    (question,) = proposal.questions
-    assert question.asks.startswith("the columns GPT-4, Llama3-8B, Gemma-2B say the same kind")
-    # The first row in which the first two differ is the second.
-    assert question.example.value["id"] == "2"
-    assert [reading.settings for reading in question.readings] == [
-        (("map", ("verdict", name)), ("judge", name)) for name in ("GPT-4", "Llama3-8B")
-    ]
-    assert any("recordings join" in note for note in proposal.notes)
-
-
 def test_a_mean_is_no_verdict_beside_what_it_is_of() -> None:
     rows = {"id": FOUR, "mean_judge_score": (1.5, 1.5, 2, 2), "judge_score": (1, 2, 2, 2)}
     assert maps_of(shown_of(rows))["verdict"] == "judge_score"
@@ -218,3 +204,32 @@ def test_columns_that_are_called_as_those_of_usual_criteria_are_grades() -> None
         ("fluencia", "ratings.fluencia"),
         ("adequacao", "ratings.adequacao"),
     ]
+
+
+@pytest.mark.parametrize("column", ["response", "output", "model_output", "text"])
+def test_texts_that_end_as_answers_do_are_no_judge_s_by_that(column: str) -> None:
+    """A judged model says yes or no as well; who wrote them is asked. A form that judges are asked
+    for tells it.
+    """
+    said = [
+        f"The sun shines on {n}.\nThe answer is {word}" for n, word in zip(FOUR, SAID, strict=True)
+    ]
+    assert asked(shown_of({"id": FOUR, column: [f"Well.\n{word}" for word in SAID]})) == [
+        f"who wrote column {column}: a judge? the last line in 4 of 4 replies: no, yes"
+    ]
+    assert shown_of({"id": FOUR, "model_output": said}).no_judge != ""
+    rated = [f"It is fine {n}.\nRating: [[{n}]]" for n in FOUR]
+    assert maps_of(shown_of({"id": FOUR, column: rated}))["reply"] == column
+
+
+def test_replies_of_which_few_state_a_verdict_are_asked_about() -> None:
+    # Four of ten state a grade, so no form is that of most.
+    replies = [f"Score: {n}" for n in FOUR] + ["I cannot say anything about this text."] * 6
+    rows = {"id": range(10), "reply": replies}
+    (question,) = shown_of(rows, map=(("reply", "reply"),)).questions
+    assert [reading.settings for reading in question.readings] == [
+        (("labels", FOUR),),
+        (("map", ("reply", "")),),
+    ]
+    none = shown_of({"id": FOUR, "reply": ["Nothing to be said of it."] * 4}, map=(("reply",) * 2,))
+    assert "name these: --labels A,B,tie" in none.no_judge

@@ -194,7 +194,7 @@ def test_a_file_that_is_called_after_the_judged_model_names_no_judge() -> None:
     write_rows(Path("gemma-2b-it.jsonl"), rows)
     (question,) = look("gemma-2b-it.jsonl").questions
     assert [reading.settings for reading in question.readings] == [
-        (("judge", "NAME"),),
+        (("judge", "judge-of-gemma-2b-it"),),
         (("judge", "gemma-2b-it"),),
     ]
     assert look("gemma-2b-it.jsonl", judge="gpt-4o").is_known

@@ -43,7 +43,7 @@ def test_columns_that_differ_in_a_number_are_runs() -> None:
     ],
 )
 def test_columns_that_share_a_pattern_are_no_runs_by_themselves(names: tuple[str, str]) -> None:
-    assert structure({"id": FOUR, **dict.fromkeys(names, SAID)}) == Proposal()
+    assert structure({"id": FOUR, **dict.fromkeys(names, SAID)}).taken == ()
 
 
 def test_a_verdict_that_is_said_switches_guesses_of_patterns_off() -> None:

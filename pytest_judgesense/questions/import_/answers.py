@@ -306,6 +306,7 @@ def _take_grades(finder: Finder) -> bool:
         if weight_of(facts) >= _OF_VERDICTS
         and facts not in graded.values()
         and not is_of_people(facts)
+        and not words_in(facts, words_of.IDS)
     ]
     is_verdict = any(facts.kind != "numbers" for facts in stated) or len(graded) <= len(stated)
     if not graded or (stated and is_verdict):

@@ -41,6 +41,7 @@ from pytest_judgesense.questions.import_.chosen_options import (
 )
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, columns_of
 from pytest_judgesense.questions.import_.item_columns import with_numbers
+from pytest_judgesense.questions.import_.joined_files import as_joined
 from pytest_judgesense.questions.import_.judge_of_file import judge_question
 from pytest_judgesense.questions.import_.option_words import noting, refuse_unused
 from pytest_judgesense.questions.import_.roles import shown_by_columns
@@ -148,7 +149,9 @@ def looked_at(given: ImportOptions, form: str | None, registry: Registry) -> Loo
     importer, shape = _of_form(form, sight, registry)
     if not importer.plain:
         return _look_of_tool(given, importer)
+    given, joined = as_joined(given) if given.more else (given, ())
     is_read = sight.rows is not None and not given.more and not sight.is_folder
+    is_read = is_read and sight.path == given.path
     table = sight.rows if is_read and sight.rows else read_rows(given.path, *given.more)
     if not table:
         raise LogError(f"{given.path} holds no rows", expected="at least one")
@@ -161,7 +164,7 @@ def looked_at(given: ImportOptions, form: str | None, registry: Registry) -> Loo
         )
     if shape is None and form is None:
         shape = _shape_of(table, given)
-    look = _look_of_table(given, table, shape, registry)
+    look = _look_of_table(given, replace(table, notes=(*joined, *table.notes)), shape, registry)
     return replace(look, form=form or look.form)
 
 

@@ -172,10 +172,18 @@ def _called_after_models(columns: Sequence[ColumnFacts]) -> list[ColumnFacts]:
         if not words_in(first, words_of.MODELS | words_of.JUDGE):
             continue
         alike = [facts for facts in named if _says_the_same(first, facts)]
-        models = [f for f in alike if words_in(f, words_of.MODELS | words_of.JUDGE)]
-        if len(models) >= _FEWEST and not _other_verdict(columns, alike):
+        if _are_of_models([f.name for f in alike]) and not _other_verdict(columns, alike):
             return alike
     return []
+
+
+def _are_of_models(names: Sequence[str]) -> bool:
+    """Whether what tells names is called after models, or counts judges: ``judge_1``."""
+    begin, parts, end = _parts(names)
+    models = [part for part in parts if {*name_words(part)} & (words_of.MODELS | words_of.JUDGE)]
+    are_counted = {*name_words(begin), *name_words(end)} & words_of.JUDGES
+    counted = [part for part in parts if part.isdecimal() or len(part) == 1]
+    return len(models) >= _FEWEST or (bool(are_counted) and len(counted) == len(parts) > 1)
 
 
 def _says_the_same(first: ColumnFacts, facts: ColumnFacts) -> bool:
@@ -279,8 +287,7 @@ def _pattern_of(names: Sequence[str], every: Iterable[str], place: str) -> str:
     """
     if len(names) < _FEWEST:
         return ""
-    begin, end = _shared(names, "_."), _shared([name[::-1] for name in names], "_.")[::-1]
-    parts = [name[len(begin) : len(name) - len(end)] for name in names]
+    begin, parts, end = _parts(names)
     if any(not part or _SIGNS & {*part} for part in parts) or _SIGNS & {*begin, *end}:
         return ""
     others = [name for name in every if name not in names]
@@ -289,6 +296,12 @@ def _pattern_of(names: Sequence[str], every: Iterable[str], place: str) -> str:
     )
     stated = "" if is_bare else f":{'|'.join(parts)}"
     return f"{begin}{{{place}{stated}}}{end}"
+
+
+def _parts(names: Sequence[str]) -> tuple[str, list[str], str]:
+    """What names begin with alike, what tells them, and what they end with alike."""
+    begin, end = _shared(names, "_."), _shared([name[::-1] for name in names], "_.")[::-1]
+    return begin, [name[len(begin) : len(name) - len(end)] for name in names], end
 
 
 def _shared(names: Sequence[str], signs: str) -> str:

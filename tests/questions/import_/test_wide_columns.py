@@ -43,6 +43,12 @@ def test_columns_that_are_called_after_models_are_judges_or_were_judged() -> Non
 def test_columns_that_are_called_judges_are_judges() -> None:
     rows = {"id": FOUR, "judge_gpt4": MET, "judge_claude": MET}
     assert options_of(structure(rows), "lists") == [("judge_{judge}", "verdict")]
+    assert options_of(structure({"id": FOUR, "judge_1": MET, "judge_2": MET}), "lists") == [
+        ("judge_{judge}", "verdict")
+    ]
+    # Grades by a judge of criteria with names of their own are no judges.
+    graded = {"id": FOUR, "judge_policy": FOUR, "judge_resolution": FOUR, "judge_tone": FOUR}
+    assert structure(graded) == Proposal()
     # What is not the judge's stays: a winner beside them is the verdict.
     assert structure({**rows, "winner": ("A", "B", "A", "B")}) == Proposal()
 

@@ -113,8 +113,10 @@ def _lists(
         return None
     members = [member for cell in lists for member in cell]
     facts = _facts_of(name, members)
-    if not facts or is_of_people(ColumnFacts(name, ())):
+    if is_of_people(ColumnFacts(name, ())):
         return None
+    if not facts:
+        return _listed_replies(name, table, members)
     verdict = [Setting("map", ("verdict", name))] if facts[0].name == name else []
     runs = (Setting("lists", (name, _REPLICATE)), *verdict)
     if {*ColumnFacts(name, ()).words} & _LISTED_RUNS:
@@ -127,6 +129,23 @@ def _lists(
     if {len(cell) for cell in lists} == {2} and any(map(_is_of_pair, facts)):
         return _orders_or_runs(name, table, verdict, runs)
     return _parts_or_runs(name, table, (*parts, *_items_of_parts(columns)), runs)
+
+
+def _listed_replies(name: str, table: RowTable, members: Sequence[Any]) -> Proposal | None:
+    """Lists of texts of which most are usual words of verdicts: a judge's replies, one a run."""
+    if not all(isinstance(member, str) for member in members):
+        return None
+    replies = ColumnFacts(name, tuple(member for member in members if member.strip()))
+    labels = _usual_replies([replies])
+    said = sum(text.casefold() in labels for text in replies.stated)
+    if len(labels) < 2 or 2 * said < len(replies.stated):
+        return None
+    reply = (Setting("map", ("reply", name)), Setting("labels", labels))
+    runs, parts = ((Setting("lists", (name, place)), *reply) for place in (_REPLICATE, _PART))
+    if {*replies.words} & _LISTED_RUNS:
+        why = f"each of {len(table)} lists holds what was said in several runs"
+        return Proposal(tuple(ShownSetting(setting, why) for setting in runs))
+    return _parts_or_runs(name, table, parts, runs)
 
 
 def _place_field(members: Sequence[Any]) -> str:

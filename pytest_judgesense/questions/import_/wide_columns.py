@@ -41,6 +41,8 @@ _NUMBERED_RUNS: Final = frozenset(
 # From here on a name says that a column holds verdicts.
 _OF_VERDICTS: Final = 3
 _ABOUT: Final = words_of.ABOUT - {"judge", "grader", "evaluator", "model"}
+# Words of columns that a judge wrote in, in each of its runs.
+_OF_REPLIES: Final = words_of.REPLIES | {"reply", "replies", "raw"}
 # What no pattern can name, for it stands for something else there.
 _SIGNS: Final = frozenset("{}|:=,")
 _FEWEST: Final = 2
@@ -273,6 +275,7 @@ def _words_of_texts(columns: Iterable[ColumnFacts]) -> set[tuple[str, str] | Non
         for facts in columns
         if facts.kind in ("texts", "names", "words")
         and words_in(facts, words_of.JUDGED_TEXTS | words_of.MODEL | {"assistant"})
+        and not words_in(facts, _OF_REPLIES)
     )
     return {differing_words(*pair) for pair in candidate_pairs(written)}
 

@@ -62,6 +62,22 @@ def test_a_list_of_verdicts_is_runs() -> None:
     assert maps_of(proposal) == {"verdict": "votes"}
 
 
+def test_a_list_of_replies_of_which_most_are_words_of_verdicts_is_runs_or_parts() -> None:
+    # Of eight replies six are such words, and two are none.
+    lists = (["correct", "Incorrect", "The year 2010."], ["incorrect", "correct"])
+    rows = {"id": ("1", "2"), "values": (lists[0], [*lists[1], "correct", "incorrect", "2010"])}
+    (question,) = structure(rows).questions
+    assert question.readings[1].settings == (
+        ("lists", ("values", "replicate")),
+        ("map", ("reply", "values")),
+        ("labels", ("correct", "incorrect")),
+    )
+    named = {"id": rows["id"], "replies": rows["values"]}
+    assert options_of(structure(named), "lists") == [("replies", "replicate")]
+    texts = {"id": ("1",), "replies": (["It rains.", "It is fine.", "yes"],)}
+    assert structure(texts) == Proposal()
+
+
 def test_a_list_of_two_may_be_orders_or_runs_and_is_asked() -> None:
     games = ([{"winner": "A"}, {"winner": "B"}],) * 4
     (question,) = structure({"id": FOUR, "games": games}).questions

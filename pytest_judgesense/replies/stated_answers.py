@@ -60,6 +60,9 @@ _KNOWN: Final = frozenset(word.casefold() for pair in _PARTNERS for word in pair
 # Words that are answers of their own among words, and beside numbers say that there is none.
 _NO_NUMBER: Final = frozenset((ABSTAIN, "n/a", "unknown", "unsure"))
 _STEP_OF_PAIR: Final = re.compile(r"([AB])(>>|>|=|<|<<)([AB])", _I)
+_SLOT: Final = re.compile(
+    r"(?:output|response|answer|assistant|option|model|summary|candidate) ?\(?([12])\)?", _I
+)
 _NUMBER: Final = re.compile(
     r"(?P<number>[-+]?\d{1,9}(?:[.,]\d{1,9})?)"
     r"(?:(?: ?(?:/|out of) ?(?P<of>\d{1,9})(?:\.0)?)|(?P<percent> ?%))?"
@@ -321,10 +324,14 @@ def meaning_of_step(word: str) -> str | None:
 
 def _slots_of_pairs(counted: Counter[str]) -> _ClosedSet | None:
     """``A``, ``Assistant B``, ``model_a``, ties and abstentions."""
-    read = {word: slot for word in counted if (slot := _slot_of(word)) is not None}
+    numbered = {word: "AB"[int(slot[1]) - 1] for word in counted if (slot := _SLOT.fullmatch(word))}
+    lettered = {word: letter for word in counted if (letter := _slot_of(word)) is not None}
+    read = lettered | numbered
     if not {"A", "B"} & {*read.values()} or not _are_nearly_all(read, counted):
         return None
-    renamed = tuple((word, slot) for word, slot in read.items() if is_block_name(word))
+    renamed = tuple(
+        (word, slot) for word, slot in read.items() if word in numbered or is_block_name(word)
+    )
     return _ClosedSet(_labels_of_pair(read), read, renamed)
 
 

@@ -130,11 +130,12 @@ def few(words: Sequence[str]) -> str:
 
 _RIGHT: Final = ("answer", "label", "option", "choice", "response", "verdict")
 _BY_JUDGE_ALONE: Final = 2
+_PREFERRED: Final = words_of.OF_PAIRS - {"chosen"}
 
 
 def is_of_people(facts: ColumnFacts) -> bool:
     """Whether the name of a column says that people, or the right answers, stand in it."""
-    is_right = "correct" in facts.words and bool(words_in(facts, _RIGHT))
+    is_right = "correct" in facts.own_words and bool({*facts.own_words} & {*_RIGHT})
     return bool(words_in(facts, words_of.PEOPLE)) or is_right
 
 
@@ -145,9 +146,15 @@ def says_answers(facts: ColumnFacts) -> bool:
     return facts.kind == "true or false" or (facts.kind == "words" and 2 * len(usual) > len(said))
 
 
+def _is_name(facts: ColumnFacts) -> bool:
+    """Whether a column names something, such as a model, and not what was preferred."""
+    is_called_so = facts.own_words[-1:] in [("model",), ("id",), ("name",)]
+    return is_called_so and facts.kind == "words" and not words_in(facts, _PREFERRED)
+
+
 def weight_of(facts: ColumnFacts) -> int:
     """How well the name of a column says that it holds a judge's answers; 0 if it cannot."""
-    if not facts.may_answer or words_in(facts, words_of.COUNTS):
+    if not facts.may_answer or words_in(facts, words_of.COUNTS) or _is_name(facts):
         return 0
     best = max((words_of.ANSWERS.get(word, 0) for word in facts.own_words), default=0)
     by_judge = words_in(facts, words_of.JUDGE)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import PossibleReading, Setting
-from pytest_judgesense.files.rows import Row, field_of
+from pytest_judgesense.files.rows import LIST_COLUMN, Row, field_of
 from pytest_judgesense.files.tables import FILE_COLUMN, RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
@@ -58,6 +58,8 @@ _PARTS_OF_ITEM: Final = words_of.MODEL | frozenset(
 )
 # Texts that tell items best.
 _QUESTIONS: Final = frozenset("question prompt instruction task query input passage".split())
+# Columns of the files, or lists, in which rows stand.
+_OF_PLACES: Final = (FILE_COLUMN, LIST_COLUMN)
 # What differs between calls, and not between items.
 _OF_CALL: Final = words_of.COUNTS | words_of.FAILED | words_of.SECONDS
 
@@ -250,7 +252,7 @@ def _may_be_part(facts: ColumnFacts) -> bool:
     is_name = facts.kind in ("words", "names") or facts.are_whole_numbers
     is_answer = weight_of(facts) or says_answers(facts) or is_of_people(facts)
     of_judge = words_in(facts, _OF_CALL | words_of.JUDGE - {"model"})
-    is_name = is_name and facts.name != FILE_COLUMN
+    is_name = is_name and facts.name not in _OF_PLACES
     return is_name and not facts.missing and _may_repeat(facts) and not (is_answer or of_judge)
 
 
@@ -300,7 +302,7 @@ def _take_repeats(finder: Finder, telling: _Telling, stated: Sequence[ColumnFact
         return False  # every such row is a copy of another, and may be there twice by mistake
     some = _first_telling(telling, stated, rows)
     differing = [facts for facts in finder.free.values() if _tells_more(facts, every, rows)]
-    if files := next((facts for facts in differing if facts.name == FILE_COLUMN), None):
+    if files := next((facts for facts in differing if facts.name in _OF_PLACES), None):
         _ask_files(finder, files, [f.name for f in (some or telling.named[:1])])
         return True
     if some and not differing:
@@ -328,7 +330,9 @@ def _ask_files(finder: Finder, files: ColumnFacts, item: Sequence[str]) -> None:
             (Setting("map", ("item", together)),), f"the items of {files.stated[0]} are its own"
         ),
     )
-    finder.ask("several files hold rows of the same items: is each file a judge's?", readings)
+    place = "file" if files.name == FILE_COLUMN else "list"
+    asks = f"several {place}s hold rows of the same items: is each {place} a judge's?"
+    finder.ask(asks, readings)
 
 
 def _tells_more(facts: ColumnFacts, every: Sequence[ColumnFacts], rows: int) -> bool:

@@ -18,6 +18,8 @@ _LABEL: Final = ("label",)
 _IF_ALONE: Final = ("better",)
 # How far a number of people may lie beyond the judge's highest.
 _BEYOND: Final = 1.5
+# So many numbers may stand for words: no, yes and neither.
+_MOST_CODES: Final = 3
 
 
 def take_single_people(finder: Finder) -> None:
@@ -34,6 +36,7 @@ def find_labels(finder: Finder) -> None:
         if facts.may_answer
         and not words_in(facts, words_of.IDS | words_of.COUNTS)
         and (is_of_people(facts) or facts.words in (_LABEL, _IF_ALONE))
+        and not _is_of_other_kind(finder, facts)
     ]
     if finder.fields.get("label") == "":
         candidates = []  # it is said that no column holds one
@@ -47,6 +50,16 @@ def find_labels(finder: Finder) -> None:
     for name in dict.fromkeys(facts.name for facts in (*candidates, *joined)):
         finder.take(f"{OF_PEOPLE}{_person(name)}", name, "what a person said")
     _note_same_words(finder)
+
+
+def _is_of_other_kind(finder: Finder, facts: ColumnFacts) -> bool:
+    """Whether a column holds many numbers, and verdicts are words; or the other way."""
+    verdict = finder.column_of("verdict")
+    if verdict is None or verdict.kind == facts.kind:
+        return False
+    kinds = {verdict.kind: verdict, facts.kind: facts}
+    numbers = kinds.get("numbers")
+    return numbers is not None and len(numbers.different) > _MOST_CODES
 
 
 def _take_label(finder: Finder, candidates: Sequence[ColumnFacts]) -> list[ColumnFacts]:

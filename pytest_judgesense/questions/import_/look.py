@@ -343,11 +343,11 @@ def _naming_question(look: Look, naming: OpenNaming) -> OpenQuestion:
         (
             PossibleReading(
                 (Setting("names", (naming.field, SLOT)),),
-                f"{word} is the candidate that the judge saw first in this row",
+                f"of {naming.subject} {word} is the candidate that the judge saw first in this row",
             ),
             PossibleReading(
                 (Setting("names", (naming.field, CONTENT)),),
-                f"{word} is the item's first candidate, whatever the order",
+                f"of {naming.subject} {word} is the item's first candidate, whatever the order",
             ),
         ),
     )

@@ -194,5 +194,5 @@ WORDS_OF_PAIRS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What some write for one of two candidates, or for neither."""
 
-NO_ANSWER: Final = _words("error none null n/a na nan unknown unparsed unparsable invalid failed ?")
+NO_ANSWER: Final = _words("error none null n/a na nan unknown unparsed unparsable invalid ?")
 """Words that state no verdict."""

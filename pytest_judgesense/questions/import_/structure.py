@@ -34,6 +34,7 @@ _OF_ITEMS: Final = frozenset(("item", "question", "task", "example", "sample"))
 _ORDERS: Final = ("ab", "ba")
 _REPLICATE: Final = "replicate"
 _PART: Final = "part"
+_PLACE: Final = "place"
 # So many columns, most of them called by so many words, are items.
 _MANY_COLUMNS: Final = 20
 _WORDS_OF_TEXT: Final = 4
@@ -119,6 +120,9 @@ def _lists(
         return _listed_replies(name, table, members)
     verdict = [Setting("map", ("verdict", name))] if facts[0].name == name else []
     runs = (Setting("lists", (name, _REPLICATE)), *verdict)
+    if judge := _judge_field(members):
+        why = f"each of {len(lists)} lists holds what several judges said, told by {judge}"
+        return Proposal((ShownSetting(Setting("lists", (name, _PLACE)), why),))
     if {*ColumnFacts(name, ()).words} & _LISTED_RUNS:
         why = f"each of {len(lists)} lists holds what was said in several runs"
         return Proposal(tuple(ShownSetting(setting, why) for setting in runs))
@@ -146,6 +150,19 @@ def _listed_replies(name: str, table: RowTable, members: Sequence[Any]) -> Propo
         why = f"each of {len(table)} lists holds what was said in several runs"
         return Proposal(tuple(ShownSetting(setting, why) for setting in runs))
     return _parts_or_runs(name, table, parts, runs)
+
+
+def _judge_field(members: Sequence[Any]) -> str:
+    """The field of objects that names several judges; empty without one."""
+    if not all(isinstance(member, Mapping) for member in members):
+        return ""
+    fields = dict.fromkeys(str(field) for member in members for field in member)
+    for field in fields:
+        facts = ColumnFacts(field, tuple(member.get(field) for member in members))
+        is_name = words_in(facts, words_of.JUDGES) and facts.kind in ("words", "names")
+        if is_name and len(facts.different) > 1 and not says_answers(facts):
+            return field
+    return ""
 
 
 def _place_field(members: Sequence[Any]) -> str:

@@ -74,6 +74,9 @@ def _runs(columns: Sequence[ColumnFacts]) -> Proposal | None:
         names = [facts.name for facts in numbered]
         if len(numbered) < _FEWEST or not pattern or not _are_runs(numbered):
             continue
+        least = max(_OF_VERDICTS, 1 + weight_of(numbered[0]))
+        if any(weight_of(f) >= least and not is_of_people(f) for f in columns):
+            continue  # what the judge said stands in another column
         if len(names) == _FEWEST and differing_words(*names) in _words_of_texts(columns):
             continue  # they are of two candidates, as the texts are
         numbers = {_NUMBER.findall(facts.name)[-1] for facts in numbered}
@@ -117,21 +120,47 @@ def _pattern(facts: ColumnFacts) -> str:
 
 
 def _by_judge(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal | None:
-    """Columns of verdicts that differ in the name of a model alone, a judge each."""
-    endings: dict[str, list[str]] = {}
-    for facts in columns:
-        model, separator, rest = facts.name.rpartition("_")
-        of_model = {*name_words(model)} & words_of.MODELS
-        if separator and of_model and facts.may_answer and weight_of(facts):
-            endings.setdefault(rest, []).append(facts.name)
-    alike = next(((rest, names) for rest, names in endings.items() if len(names) > 1), None)
-    if alike is None or "judge" in table.columns:
-        return None
-    rest, names = alike
-    pattern = (f"{{judge}}_{rest}", "verdict")
-    if [c for c in table.columns if c.endswith(f"_{rest}")] != names:
-        return None
-    return Proposal((ShownSetting(Setting("lists", pattern), f"{len(names)} judges"),))
+    """Columns of verdicts that differ in the name of a model alone: a judge each, or a candidate.
+
+    Where texts are called after the same models, these were judged.
+    """
+    by_ending = grouped(filter(_is_verdict_of_one, columns), lambda facts: _ending(facts.name))
+    for ending, alike in by_ending.items():
+        beginnings = [facts.name.removesuffix(f"_{ending}") for facts in alike]
+        models = [name for name in beginnings if {*name_words(name)} & words_of.MODELS]
+        if len(models) < _FEWEST or not ending or "judge" in table.columns:
+            continue
+        texts = [_of_models(columns, beginnings, is_reply=is_reply) for is_reply in (False, True)]
+        place = _CANDIDATE if texts[0] else "judge"
+        names = [facts.name for facts in columns]
+        shown = [(_pattern_of([facts.name for facts in alike], names, place), _VERDICT)]
+        shown += [(_pattern_of(text, names, place), "") for text in texts[0][:1]]
+        shown += [(_pattern_of(text, names, place), "reply") for text in texts[1][:1]]
+        why = f"{len(alike)} {place}s"
+        return Proposal(tuple(ShownSetting(Setting("lists", pair), why) for pair in shown))
+    return None
+
+
+def _is_verdict_of_one(facts: ColumnFacts) -> bool:
+    return bool(facts.may_answer and weight_of(facts)) and not is_of_people(facts)
+
+
+def _ending(name: str) -> str:
+    return name.rpartition("_")[2] if "_" in name else ""
+
+
+def _of_models(
+    columns: Iterable[ColumnFacts], models: Sequence[str], *, is_reply: bool
+) -> list[list[str]]:
+    """The columns of texts that are called after two models or more and alike, by the ending."""
+    texts = [
+        facts.name
+        for facts in columns
+        if facts.kind == "texts"
+        and bool(words_in(facts, words_of.REPLIES)) == is_reply
+        and any(facts.name.startswith(f"{model}_") for model in models)
+    ]
+    return [names for names in grouped(texts, _ending).values() if len(names) >= _FEWEST]
 
 
 def _judges(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal | None:

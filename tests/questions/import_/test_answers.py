@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.questions.import_.tables import FOUR, asked, maps_of, options_of, shown_of, values_of
@@ -233,3 +235,40 @@ def test_replies_of_which_few_state_a_verdict_are_asked_about() -> None:
     ]
     none = shown_of({"id": FOUR, "reply": ["Nothing to be said of it."] * 4}, map=(("reply",) * 2,))
     assert "name these: --labels A,B,tie" in none.no_judge
+
+
+@pytest.mark.parametrize(
+    ("columns", "verdict"),
+    [
+        # What was extracted stands beside what was said of it.
+        (
+            {"judge_response.correct_answer": range(4), "judge_response.correct": SAID},
+            "judge_response.correct",
+        ),
+        # A name is no verdict, whatever word it has.
+        ({"pred_model_id": ("m",) * 4, "score": (1, 2, 3, 4)}, "score"),
+        ({"chosen_model": ("x", "y", "x", "y"), "result": SAID}, "result"),
+        ({"winner_model": ("x", "y", "x", "y")}, "winner_model"),
+        # An object that holds what was said is no criterion.
+        ({"evaluation.score": (1, 2, 3, 4)}, "evaluation.score"),
+    ],
+)
+def test_what_is_beside_a_verdict_is_none(columns: dict[str, Any], verdict: str) -> None:
+    proposal = shown_of({"id": FOUR, **columns})
+    assert maps_of(proposal)["verdict"] == verdict
+    assert not any(name.startswith(("people.", "label")) for name in maps_of(proposal))
+
+
+def test_what_a_judge_wrote_does_not_name_it() -> None:
+    rows = {"id": FOUR, "judge_score": FOUR, "judge_response": [f"Score: [[{n}]]" for n in FOUR]}
+    assert maps_of(shown_of(rows)) == {
+        "verdict": "judge_score", "item": "id", "reply": "judge_response",
+    }  # fmt: skip
+    rows = {"id": FOUR, "judgments.score": FOUR, "judgments.judge": ("x", "y", "x", "y")}
+    assert maps_of(shown_of(rows))["judge"] == "judgments.judge"
+
+
+def test_a_word_of_a_failed_call_states_no_verdict() -> None:
+    said = {"id": FOUR, "verdict": ("Yes", "No", "failed!", "Yes")}
+    assert values_of(shown_of(said)) == {"failed!": ""}
+    assert values_of(shown_of({"id": FOUR, "verdict": ("passed", "failed", "x", "passed")})) == {}

@@ -103,3 +103,24 @@ def test_two_scores_beside_two_texts_are_of_a_candidate_each(words: tuple[str, s
     # Without texts of two, they are runs if they are counted.
     runs = {"id": FOUR, "score_1": FOUR, "score_2": FOUR}
     assert options_of(structure(runs), "lists") == [("score_{replicate}", "verdict")]
+
+
+def test_scores_after_models_are_of_judges_or_of_whose_texts_are_called_so() -> None:
+    said = {"gpt4_score": FOUR, "claude_score": FOUR, "prometheus_8x7b_score": FOUR}
+    rows = {"id": FOUR, **said, "gpt4_feedback": TEXTS, "claude_feedback": TEXTS}
+    names = "gpt4|claude|prometheus_8x7b"
+    assert options_of(structure({**rows, "human_score": FOUR}), "lists") == [
+        (f"{{judge:{names}}}_score", "verdict"),
+        ("{judge}_feedback", "reply"),
+    ]
+    judged = {"id": FOUR, "gpt4_score": FOUR, "claude_score": FOUR}
+    texts = {"gpt4_answer": TEXTS, "claude_answer": TEXTS}
+    assert options_of(structure({**judged, **texts}), "lists") == [
+        ("{candidate}_score", "verdict"),
+        ("{candidate}_answer", ""),
+    ]
+
+
+def test_runs_are_none_beside_what_is_surely_the_judge_s() -> None:
+    rows = {"id": FOUR, "score_1": FOUR, "score_2": FOUR, "llm_judge_score": FOUR}
+    assert structure(rows) == Proposal()

@@ -115,8 +115,11 @@ class Look:
         """The command that reads the files so."""
         instead = {_key(setting) for setting in more}
         shown = [s.setting for s in self.shown if _key(s.setting) not in instead]
-        settings = [*settings_of(self.given), *shown, *more]
-        needed = [setting for setting in settings if not _is_by_own_name(setting)]
+        needed = [
+            *settings_of(self.given),
+            *(setting for setting in shown if not _is_by_own_name(setting)),
+            *more,
+        ]
         paths = (self.given.path, *self.given.more)
         return command_line(paths, dict.fromkeys(needed), output, self.form)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from pytest_judgesense.files.synonyms import candidate_pairs, differing_words
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
 from pytest_judgesense.questions.import_.finder import (
@@ -14,6 +15,7 @@ from pytest_judgesense.questions.import_.finder import (
     says_answers,
     words_in,
 )
+from pytest_judgesense.questions.import_.row_identity import is_pairwise
 from pytest_judgesense.replies.stated_answers import stated_answers
 
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -21,6 +23,8 @@ _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _CALLS: Final = ("metadata", "timestamp", "date", "time", "url", "path", "version", "created")
 _NAMES: Final = words_of.IDS | {"type", "category", "name", "model", "language"}
 _SHORTEST_PART: Final = 4
+# By what names of two candidates' texts differ, besides a and b, which fields are called by.
+_PLACED: Final = (("1", "2"), ("first", "second"), ("left", "right"), ("x", "y"))
 
 
 def find_texts(finder: Finder) -> None:
@@ -33,6 +37,8 @@ def find_texts(finder: Finder) -> None:
         _find_prompt(finder)
     if "reply" not in finder.fields:
         _find_reply(finder)
+    if is_pairwise(finder):
+        _take_candidates(finder)
     for facts in [*finder.free.values()]:
         name = _field_name(facts.name)
         if _is_text(facts) and name and f"field.{name}" not in finder.fields:
@@ -120,6 +126,22 @@ def _is_judges(facts: ColumnFacts) -> bool:
     """
     by_model = {*facts.words} & (words_of.JUDGE - words_of.JUDGED)
     return bool(by_model or words_in(facts, words_of.REPLIES) or "reply" in facts.words)
+
+
+def _take_candidates(finder: Finder) -> None:
+    """Take two texts of candidates, numbered or placed, as those that verdicts A and B name."""
+    texts = [facts.name for facts in finder.free.values() if _is_text(facts)]
+    pairs = [pair for pair in candidate_pairs(texts) if differing_words(*pair) in _PLACED]
+    fields = ("field.a", "field.b")
+    verdict = finder.column_of("verdict")
+    said = {word.casefold() for word in verdict.different} if verdict else set()
+    # Verdicts that are called as the texts are, in both orders, show what the texts are.
+    is_named = (
+        "order" in finder.fields and bool(pairs) and {*(differing_words(*pairs[0]) or ())} & said
+    )
+    if len(pairs) == 1 and not is_named and not {*fields} & finder.fields.keys():
+        for field, name in zip(fields, pairs[0], strict=True):
+            finder.take(field, name, "a candidate's text")
 
 
 def _is_text(facts: ColumnFacts) -> bool:

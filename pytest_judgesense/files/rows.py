@@ -156,7 +156,6 @@ def _part_of(value: Any, name: str) -> Any:
 
 _SEPARATORS: Final = (",", ";", "\t", "|")
 SEPARATOR_WORDS: Final[Mapping[str, str]] = {"\t": "tabs", "|": "'|'", ";": "';'", ",": "','"}
-_UNNAMED: Final = "unnamed"
 # By which a separator is told from others in the header: so many rows, in so many characters.
 _SAMPLED_ROWS: Final = 20
 _SAMPLED_TEXT: Final = 2**16
@@ -221,7 +220,7 @@ def csv_rows(
         lines.readline()
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
-        names = _named([name.strip() for name in _without_empty_end(next(reader, []), 0)])
+        names = [name.strip() for name in _without_empty_end(next(reader, []), 0)]
         refuse_names(names, f"{path}:{before + 1}", error)
         width = len(names)
         begins = before + reader.line_num + 1
@@ -248,13 +247,6 @@ def csv_rows(
             expected="quoted cells that are closed",
             remedy=f"close the quote in the row of line {begins}, or delete it if it is cut off",
         ) from wrong
-
-
-def _named(names: list[str]) -> list[str]:
-    """The names of columns, with one for the first that has none: pandas writes its index so."""
-    if names.count("") == 1 and _UNNAMED not in names:
-        names[names.index("")] = _UNNAMED
-    return names
 
 
 def refuse_names(names: Sequence[str], where: str, error: type[JudgesenseError] = LogError) -> None:

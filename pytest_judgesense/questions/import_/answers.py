@@ -15,6 +15,7 @@ from pytest_judgesense.errors import listed
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
 from pytest_judgesense.files.rows import name_words
+from pytest_judgesense.files.synonyms import candidate_pairs
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.criteria import criterion_of
@@ -68,6 +69,10 @@ def find_answers(finder: Finder) -> None:
         if weights[facts.name] >= _SURE or not of_people or _as_comparable(facts, of_people)
     ]
     best = max((weights[facts.name] for facts in candidates), default=0)
+    of_candidates = {n for pair in candidate_pairs(f.name for f in candidates) for n in pair}
+    if len(of_candidates) < len(candidates):  # what is said of each candidate compares none
+        candidates = [facts for facts in candidates if facts.name not in of_candidates]
+        best = max(weights[facts.name] for facts in candidates)
     top = [facts for facts in candidates if weights[facts.name] == best]
     top = [facts for facts in top if not words_in(facts, _OF_SEVERAL)] or top
     top = [facts for facts in top if facts.name == "verdict"] or top

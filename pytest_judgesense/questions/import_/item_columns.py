@@ -84,7 +84,7 @@ def find_item(finder: Finder, model: ColumnFacts | None) -> None:
         _take_together(finder, named, stated)
 
 
-def find_beside_item(finder: Finder) -> None:
+def find_beside_item(finder: Finder, model: ColumnFacts | None) -> None:
     """Take what tells rows of an item apart, where it is said which columns are the item."""
     names = finder.fields["item"]
     parts = [names] if names in finder.columns else names.split(",")
@@ -101,6 +101,8 @@ def find_beside_item(finder: Finder) -> None:
                 for part in some:
                     finder.take(part.field, part.facts.name, _WHY_BESIDE[part.field])
                 return
+    if model is not None and _tells((*item, model, *stated)):
+        _ask_model(finder, model)
 
 
 def _beside(finder: Finder, items: Collection[ColumnFacts]) -> list[_Beside]:

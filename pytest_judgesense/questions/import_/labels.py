@@ -8,6 +8,7 @@ from typing import Final
 from pytest_judgesense.errors import listed
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
+from pytest_judgesense.files.synonyms import candidate_pairs
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
 from pytest_judgesense.questions.import_.finder import Finder, few, is_of_people, words_in
@@ -139,11 +140,14 @@ def _says_as_verdicts(finder: Finder, facts: ColumnFacts) -> bool:
 
 def _note_same_words(finder: Finder) -> None:
     """Tell of columns of which nothing says whose they are, and which say what verdicts say."""
+    of_candidates = {name for pair in candidate_pairs(finder.free) for name in pair}
     alike = [
         facts.name
         for facts in finder.free.values()
         if facts.kind in ("words", "true or false")
         and len(facts.different) > 1
+        and not words_in(facts, words_of.MODEL | words_of.JUDGES)
+        and facts.name not in of_candidates
         and _says_as_verdicts(finder, facts)
     ]
     if alike:

@@ -32,6 +32,7 @@ from pytest_judgesense.files.proposals import (
     ShownSetting,
 )
 from pytest_judgesense.files.reshaping import reshaped
+from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.files.tables import RowTable, own_name, read_rows
 from pytest_judgesense.questions.import_.chosen_options import (
@@ -317,7 +318,7 @@ def _with_namings(look: Look) -> Look:
         for naming in asked
         if naming.shown
     )
-    questions = tuple(_naming_question(look, naming) for naming in asked if not naming.shown)
+    questions = tuple(_naming_questions(look, [n for n in asked if not n.shown]))
     chosen = with_settings(look.chosen, (setting.setting for setting in shown))
     look = replace(look, shown=(*look.shown, *shown), chosen=chosen, questions=questions)
     if not questions:
@@ -327,7 +328,37 @@ def _with_namings(look: Look) -> Look:
     return replace(look, read=None, objection=naming_asked_for(suite, rest))
 
 
-def _naming_question(look: Look, naming: OpenNaming) -> OpenQuestion:
+def _naming_questions(look: Look, asked: Sequence[OpenNaming]) -> Iterator[OpenQuestion]:
+    """A question about verdicts, and one about all else: labels and texts are of one making."""
+    verdicts = [naming for naming in asked if naming.field == "verdict"]
+    rest = [naming for naming in asked if naming not in verdicts]
+    yield from (_naming_question(look, some) for some in (verdicts, rest) if some)
+
+
+def _naming_question(look: Look, some: Sequence[OpenNaming]) -> OpenQuestion:
+    evidence = "; ".join(naming.evidence for naming in some if naming.evidence)
+    subjects = " and ".join(naming.subject for naming in some)
+    word = some[0].first_word
+    readings = [
+        PossibleReading(
+            tuple(Setting("names", (naming.field, is_named)) for naming in some),
+            f"{subjects}: {word} is {meaning}",
+        )
+        for is_named, meaning in (
+            (SLOT, "the candidate that the judge saw first in this row"),
+            (CONTENT, "the item's first candidate, whatever the order"),
+        )
+    ]
+    return OpenQuestion(
+        f"the candidates changed places: do the {subjects} name slots or contents?"
+        f"{f' ({evidence})' if evidence else ''}",
+        _exchanged_row(look),
+        (readings[0], readings[1]),
+    )
+
+
+def _exchanged_row(look: Look) -> Row:
+    """A row in which the candidates changed places."""
     assert look.table is not None
     order = dict(look.chosen.map).get("order", "")
     values = {word.casefold(): meaning for word, meaning in look.chosen.value}
@@ -337,23 +368,7 @@ def _naming_question(look: Look, naming: OpenNaming) -> OpenQuestion:
         return values.get(word.casefold(), word) == "ba"
 
     exchanged = (row for row in look.table if is_exchanged(row.value.get(order)))
-    row = next(exchanged, look.table.rows[0])
-    word = naming.first_word
-    evidence = f" ({naming.evidence})" if naming.evidence else ""
-    return OpenQuestion(
-        f"the candidates changed places: do the {naming.subject} name slots or contents?{evidence}",
-        row,
-        (
-            PossibleReading(
-                (Setting("names", (naming.field, SLOT)),),
-                f"of {naming.subject} {word} is the candidate that the judge saw first in this row",
-            ),
-            PossibleReading(
-                (Setting("names", (naming.field, CONTENT)),),
-                f"of {naming.subject} {word} is the item's first candidate, whatever the order",
-            ),
-        ),
-    )
+    return next(exchanged, look.table.rows[0])
 
 
 def columns_used(look: Look) -> Collection[str]:

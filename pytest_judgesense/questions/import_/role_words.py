@@ -95,7 +95,7 @@ IDS: Final = _words("id ids uid uuid guid qid idx index key no number num unname
 
 ORDER: Final = _words(
     "order swapped swap swaps position shown presentation flipped reversed reverse ordering side "
-    "first game permutation"
+    "first game permutation orientation"
 )
 SWAPPED: Final = _words("swapped swap flipped reversed reverse inverted")
 REPLICATE: Final = _words(
@@ -169,7 +169,18 @@ VOCABULARY: Final = _words(
 
 ORDERS: Final[Mapping[str, str]] = MappingProxyType(
     dict.fromkeys(
-        ("ab", "original", "forward", "normal", "unswapped", "default", "base", "a_first", "a-b"),
+        (
+            "ab",
+            "original",
+            "forward",
+            "fwd",
+            "normal",
+            "unswapped",
+            "default",
+            "base",
+            "a_first",
+            "a-b",
+        ),
         "ab",
     )
     | dict.fromkeys(

@@ -53,7 +53,7 @@ def find_identity(finder: Finder) -> None:
         finder.take("judge", model.name, model.different[0])
         model = None
     if "item" in finder.fields:
-        find_beside_item(finder)
+        find_beside_item(finder, model)
     else:
         find_item(finder, model)
     _note_unknown_order(finder)

@@ -97,10 +97,15 @@ def _holds_texts(finder: Finder, prompt: ColumnFacts) -> bool:
     for facts in finder.free.values():
         if facts is not prompt and facts.kind in ("texts", "names"):
             both = [(a, b) for a, b in zip(facts.texts, prompt.texts, strict=True) if a and b]
-            inside = sum(len(part) >= _SHORTEST_PART and part in whole for part, whole in both)
+            inside = sum(_is_part(part, whole) for part, whole in both)
             if both and 2 * inside > len(both):
                 return True
     return False
+
+
+def _is_part(part: str, whole: str) -> bool:
+    """Whether a text stands in a longer one."""
+    return _SHORTEST_PART <= len(part) < len(whole) and part in whole
 
 
 def _find_reply(finder: Finder) -> None:

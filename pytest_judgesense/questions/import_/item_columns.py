@@ -39,8 +39,11 @@ _MOST_TOGETHER: Final = 3
 _MOST_TRIED: Final = 24
 _SHORT: Final = ("words", "names", "numbers")
 _OF_ITEM: Final = ("order", "replicate", "judge", "template", "temperature", "suite")
+TRIAL_FIELDS: Final = frozenset(("item", "first", "second", *_OF_ITEM))
+"""The fields by which a judgment is told from others."""
+
 # By which fields repeats are numbered.
-_OF_TRIAL: Final = frozenset(("item", "first", "second", *_OF_ITEM)) - {"replicate"}
+_OF_TRIAL: Final = TRIAL_FIELDS - {"replicate"}
 # What a column may be that tells rows of an item apart: the field, and words of its name.
 _BESIDE: Final = (
     ("replicate", words_of.REPLICATE | {"seed"}),
@@ -60,6 +63,8 @@ _PARTS_OF_ITEM: Final = words_of.MODEL | frozenset(
 _QUESTIONS: Final = frozenset("question prompt instruction task query input passage".split())
 # Columns of the files, or lists, in which rows stand.
 _OF_PLACES: Final = (FILE_COLUMN, LIST_COLUMN)
+# Texts that are called so are as a judge wrote them.
+_RAW: Final = frozenset(("raw", "reply", "replies", "completion"))
 # What differs between calls, and not between items.
 _OF_CALL: Final = words_of.COUNTS | words_of.FAILED | words_of.SECONDS
 
@@ -235,12 +240,13 @@ def _take_together(
 
 def _telling(finder: Finder, named: Sequence[ColumnFacts]) -> _Telling:
     free = [facts for facts in finder.free.values() if facts not in named]
+    free = [facts for facts in free if not facts.missing]  # what some rows lack names no item
     parts = [f for f in free if f.kind in _SHORT and words_in(f, _PARTS_OF_ITEM)]
     texts = [
         facts
         for facts in free
         if facts.kind in ("texts", "names")
-        and not words_in(facts, words_of.REPLIES | words_of.JUDGE)
+        and not words_in(facts, words_of.REPLIES | words_of.JUDGE | _RAW)
         and facts not in parts
     ]
     texts.sort(key=lambda facts: not words_in(facts, _QUESTIONS))

@@ -45,6 +45,7 @@ from pytest_judgesense.questions.import_.item_columns import with_numbers
 from pytest_judgesense.questions.import_.joined_files import as_joined
 from pytest_judgesense.questions.import_.judge_of_file import judge_question
 from pytest_judgesense.questions.import_.option_words import noting, refuse_unused
+from pytest_judgesense.questions.import_.retried_rows import without_retried
 from pytest_judgesense.questions.import_.roles import shown_by_columns
 from pytest_judgesense.questions.import_.structure import structure_of
 from pytest_judgesense.registry import Importer, Registry
@@ -274,6 +275,7 @@ def _look_of_table(
         by_columns = shown_by_columns(table, columns, said_of_rows, joined)
     shown = (*structure.taken, *by_columns.taken)
     chosen = with_settings(said_of_rows, (setting.setting for setting in by_columns.taken))
+    table = without_retried(table, chosen, columns)
     chosen = replace(chosen, looked_at=with_numbers(table, chosen))
     who = None
     if not structure.questions and not (proposal.no_judge or by_columns.no_judge):

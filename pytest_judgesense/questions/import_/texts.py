@@ -117,7 +117,8 @@ def _find_reply(finder: Finder) -> None:
             return
     for facts in named:
         is_raw = _is_judges(facts) or "raw" in facts.words
-        if is_raw and facts.kind in ("words", "names") and not is_of_people(facts):
+        kinds = ("words", "names", "texts") if "raw" in facts.words else ("words", "names")
+        if is_raw and facts.kind in kinds and not is_of_people(facts):
             shown = stated_answers(facts.texts)
             if 2 * shown.stating >= len(facts.stated):
                 finder.take("reply", facts.name, f"states {shown.why}")

@@ -14,6 +14,8 @@ import pytest
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import Setting
+from pytest_judgesense.files.shapes.openai_batch import OPENAI_BATCH
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.questions.import_.question import ImportQuestion
 from pytest_judgesense.trial import LABEL, Failed
 from tests.files.shapes.reading import counts, judged, proposed, shapes_of, written
@@ -414,3 +416,17 @@ def test_physicians_stand_beside_a_grader(tmp_path: Path, meta_rows: list[dict[s
     ]
     # Two of three said no of the last; of the second, one said yes and one no.
     assert [judgment.trial.label for judgment in judgments] == ["true", None, "false"]
+
+
+def test_criteria_in_the_ids_of_a_batch_are_suites(tmp_path: Path) -> None:
+    # Two answers by two criteria: what is stated goes by what stands behind the two strokes.
+    flags = {"q1__grounding": "Grounded: True", "q1__relevance": "Relevance: False"}
+    flags |= {"q2__grounding": "Grounded: True", "q2__relevance": "Relevance: True"}
+    lines = [response(name, f"It is so.\n\n{flag}") for name, flag in flags.items()]
+    path = tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    table = OPENAI_BATCH.rows(read_rows(path))
+    said = {(row.value["judged"], row.value["criterion"]) for row in table}
+    assert said == {(item, name) for item in ("q1", "q2") for name in ("grounding", "relevance")}
+    settings = {shown.setting.value for shown in OPENAI_BATCH.proposes(table).taken}
+    assert {("item", "judged"), ("suite", "criterion")} <= settings

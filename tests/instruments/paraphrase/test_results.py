@@ -655,9 +655,14 @@ def test_what_is_wrong_in_columns_of_both_orders_is_told(
         read_table(path, mapping, judge="j", suite="s")
 
 
-def test_joined_columns_must_be_filled(tmp_path: Path) -> None:
+def test_one_of_joined_columns_must_be_filled(tmp_path: Path) -> None:
+    # WIDE joins question_id (81 in the first row) and turn for the item.
     path = write_rows(tmp_path / "pairs.jsonl", [wide_rows()[0] | {"turn": None}])
-    with pytest.raises(LogError, match="turn"):
+    read = read_table(path, WIDE, judge="j", suite="s")
+    assert {judgment.trial.item for judgment, _ in read.judgments} == {"81-"}
+    nothing = {"question_id": None, "turn": None}
+    path = write_rows(tmp_path / "empty.jsonl", [wide_rows()[0] | nothing])
+    with pytest.raises(LogError, match="question_id"):
         read_table(path, WIDE, judge="j", suite="s")
 
 

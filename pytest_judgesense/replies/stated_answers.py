@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from string import ascii_uppercase
 from typing import Final, NamedTuple
 
+from pytest_judgesense.files.flag_lines import FLAG
 from pytest_judgesense.replies.formal import bracketed_forms, likeliest_entries
 from pytest_judgesense.replies.spellings import labels_of
 from pytest_judgesense.replies.statements import FINAL, VERDICTS
@@ -87,12 +88,6 @@ _SENTENCE: Final = re.compile(
     _I,
 )
 _WORD_ENDS: Final = re.compile(r"[.!](?: |$)| ?[(;,]| - | because ")
-# "Relevance: True" at the end of a line, which a name or a bullet may begin.
-_FLAG: Final = re.compile(
-    r"(?:^|[:-] )[^\w\n]{0,8}(?P<key>[^\W\d_]\w{1,30}(?: \w{1,20}){0,2}) ?: ?"
-    r"(?P<word>true|false|yes|no|pass|fail|passed|failed)[.!]?$",
-    re.IGNORECASE | re.MULTILINE,
-)
 _FIRST_WORD: Final = re.compile(r"[^\w\n]{0,4}(?P<word>[a-z/]{1,20})[*_`]{0,3}(?:[.,!\n;]| - )", _I)
 
 
@@ -168,15 +163,6 @@ def stated_answers(
     return StatedAnswers((), (), "", 0, len(answers), (), why if answers else "no replies")
 
 
-def flag_key(reply: str) -> str:
-    """What the lines of a reply such as ``Relevance: True`` are about, in small letters.
-
-    Empty where none ends so, or they are about several things.
-    """
-    keys = {flag["key"].casefold() for flag in _FLAG.finditer(_plain(_answer(reply)))}
-    return keys.pop() if len(keys) == 1 else ""
-
-
 def _answer(reply: str) -> str:
     """A reply in one spelling, without thinking."""
     return tidy(both_ends(without_thinking(both_ends(reply))[0]))
@@ -247,7 +233,7 @@ def _out_of(answer: str) -> _FinalForm | None:
 
 def _flagged(answer: str) -> _FinalForm | None:
     """What a line such as ``Relevance: True`` says, wherever it stands, if all say the same."""
-    flags = [*_FLAG.finditer(_plain(answer))]
+    flags = [*FLAG.finditer(_plain(answer))]
     if len({flag["word"].casefold() for flag in flags}) != 1:
         return None
     return _FinalForm(f"a line such as {flags[-1]['key']}: ...", flags[-1]["word"])

@@ -189,7 +189,7 @@ def test_a_flag_is_read_wherever_its_line_stands() -> None:
     replies = [
         "**Relevance: True**\n\nBecause the question is met.",
         "- It names both modes.\n\nConclusion:\n- Grounded: False",
-        "page 3: Relevance: True\n- it is named\n\npage 4: Relevance: True\n- so is this\n\nAll are.",
+        "page 3: Relevance: True\n- it is named\n\npage 4: Relevance: True\n\nAll are.",
     ]
     shown = stated_answers(replies)
     assert (set(shown.labels), shown.stating) == ({"True", "False"}, 3)

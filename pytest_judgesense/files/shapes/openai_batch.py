@@ -13,13 +13,13 @@ from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
+from pytest_judgesense.files.flag_lines import flag_key
 from pytest_judgesense.files.foreign_results import messages_of
-from pytest_judgesense.files.proposals import FileShape, Proposal
+from pytest_judgesense.files.proposals import FileShape, Proposal, ShownSetting
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.shapes.repeated import numbered, with_rows
 from pytest_judgesense.files.shapes.settings import column, columns
 from pytest_judgesense.files.tables import RowTable
-from pytest_judgesense.replies.stated_answers import flag_key
 
 _REPLY: Final = "reply"
 _MODEL: Final = "model"
@@ -41,7 +41,7 @@ _NO_PROMPTS: Final = (
 
 
 def _proposal(table: RowTable) -> Proposal:
-    item = (column("item", "custom_id", "the request"),)
+    item: tuple[ShownSetting, ...] = (column("item", "custom_id", "the request"),)
     if table.has(_CRITERION):
         item = (
             column("item", _JUDGED, "what several requests are about"),

@@ -36,7 +36,11 @@ _OF_VERDICTS: Final = 3
 # So many columns of usual criteria show what the others are called.
 _FEWEST_ALIKE: Final = 2
 _ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if word.isalpha()}
-_PERSONS: Final = frozenset("annotator rater person worker reviewer user expert".split())
+_PERSONS: Final = frozenset(
+    "annotator rater person worker reviewer user expert voter participant human".split()
+)
+# Of them, those of whom each row may have another.
+_RATERS: Final = frozenset("annotator rater worker reviewer expert voter".split())
 # A list of letters of which the last may be neither of two candidates.
 _THREE_LETTERS: Final = {"A", "B", "C"}
 # Words of columns of true and false that say whether something is as it is to be.
@@ -54,7 +58,12 @@ _OF_SOLUTIONS: Final = ("boxed", "answer")
 
 def find_answers(finder: Finder) -> None:
     """Take the column, or columns, of what the judge said."""
-    if finder.has_answers or _take_wide_orders(finder) or _take_grades(finder):
+    if finder.fields.get("verdict") == "" and not finder.has_answers:
+        _without_judge(finder)
+        return
+    if finder.has_answers or _is_by_people(finder):
+        return
+    if _take_wide_orders(finder) or _take_grades(finder):
         return
     of_people = [f for f in finder.free.values() if is_of_people(f) and f.may_answer]
     weights = {facts.name: weight_of(facts) for facts in finder.free.values()}
@@ -78,8 +87,6 @@ def find_answers(finder: Finder) -> None:
     top = [facts for facts in top if facts.name == "verdict"] or top
     if not top:
         _without_answers(finder, of_people)
-    elif (who := _who_said_it(finder)) is not None:
-        finder.no_judge = f"each row is what one person said, {top[0].name} by {who.name}"
     elif len(top) > 1 and any(facts.texts != top[0].texts for facts in top):
         _ask_which(finder, top)
     elif (other := _of_other_kind(finder, top[0])) is not None:
@@ -118,8 +125,24 @@ def _ask_which(finder: Finder, top: Sequence[ColumnFacts]) -> None:
         PossibleReading((Setting("map", ("verdict", facts.name)),), f"it said {facts.texts[row]}")
         for facts in (first, second)
     ]
+    if are_grades := _all_at_once(top):
+        readings = [are_grades, readings[0]]
     names = listed(facts.name for facts in top)
     finder.ask(f"which column is what the judge said: {names}?", readings, row=row)
+
+
+def _all_at_once(columns: Sequence[ColumnFacts]) -> PossibleReading | None:
+    """That all columns are grades by criteria of one scale, if they may be."""
+    scales = [whole_scale(facts.stated) for facts in columns if facts.kind == "numbers"]
+    are_plain = any({*facts.own_words} <= words_of.ANSWERS.keys() for facts in columns)
+    if are_plain or len(scales) < len(columns) or any(scale is None for scale in scales):
+        return None
+    together = whole_scale([text for facts in columns for text in facts.stated])
+    # Another scale is another kind of number, such as a count.
+    if together is None or len({(facts.numbers[0], facts.numbers[-1]) for facts in columns}) > 1:
+        return None
+    settings = tuple(Setting("grades", (facts.name, facts.name)) for facts in columns)
+    return PossibleReading(settings, f"it gave all {len(columns)} grades, a criterion each")
 
 
 def _ask_whose(finder: Finder, facts: ColumnFacts) -> None:
@@ -132,14 +155,58 @@ def _ask_whose(finder: Finder, facts: ColumnFacts) -> None:
     finder.ask(f"who said what stands in column {facts.name}: the judge?", readings, row=row)
 
 
+def _is_by_people(finder: Finder) -> bool:
+    """Whether each row is what one person said, and nothing is a judge's; then it is told."""
+    who = _who_said_it(finder)
+    if who is None or _names_a_judge(finder) or finder.says("reply") or finder.says("judge"):
+        return False
+    said = [facts for facts in finder.free.values() if facts is not who and _may_be_said(facts)]
+    if not said:
+        return False
+    names = listed(facts.name for facts in said)
+    finder.no_judge = f"each row is what one person said, {names} by {who.name}"
+    if not finder.says("label"):
+        finder.take("label", said[0].name, said[0].says)
+        if len(said) > 1:
+            others = " or ".join(f"--map label={facts.name}" for facts in said[1:])
+            finder.notes.append(f"{said[0].name} is proposed as the label; others: {others}")
+    return True
+
+
+def _may_be_said(facts: ColumnFacts) -> bool:
+    """Whether a column may hold what a person said."""
+    are_votes = facts.kind == "words" and says_answers(facts)
+    return bool(weight_of(facts)) or (are_votes and _may_answer(facts))
+
+
+def _names_a_judge(finder: Finder) -> bool:
+    """Whether a column is a judge's: its name, or what it said."""
+    for facts in finder.free.values():
+        by_judge = words_in(facts, words_of.JUDGE - words_of.JUDGED - {"eval"})
+        if by_judge and not is_of_people(facts):
+            return True
+    return False
+
+
 def _who_said_it(finder: Finder) -> ColumnFacts | None:
     """A column that names the person whose answer a row is."""
     for facts in finder.free.values():
         who = {*facts.words} - {"id", "name"}
+        if not who or not who <= _PERSONS or facts.missing or says_answers(facts):
+            continue
+        are_models = any({*name_words(name)} & words_of.MODELS for name in facts.different)
+        is_id = "id" in facts.words and facts.is_unique and who <= _RATERS
         repeats = 1 < len(facts.different) < len(facts.cells)
-        if who and who <= _PERSONS and repeats and not says_answers(facts):
+        if (repeats or is_id) and facts.kind in ("words", "names", "numbers") and not are_models:
             return facts
     return None
+
+
+def _without_judge(finder: Finder) -> None:
+    """Say that no judge speaks, as the user does, and which column holds what is right."""
+    label = finder.fields.get("label", "")
+    holds = f"; {label} holds what people said" if label else ""
+    finder.no_judge = f"no column holds what a judge said, as you say{holds}"
 
 
 def _without_answers(finder: Finder, of_people: Sequence[ColumnFacts]) -> None:
@@ -149,6 +216,7 @@ def _without_answers(finder: Finder, of_people: Sequence[ColumnFacts]) -> None:
     labels = [*of_people, *(f for f in finder.free.values() if f.words == _LABEL)]
     may_be = [facts for facts in finder.free.values() if _may_answer(facts)]
     may_be = [facts for facts in may_be if facts not in labels]
+    may_be.sort(key=lambda facts: not says_answers(facts))  # the usual words of verdicts first
     if labels:
         may_be = [facts for facts in may_be if _as_comparable(facts, labels)]
     if len(may_be) == 1:
@@ -167,8 +235,12 @@ def _may_answer(facts: ColumnFacts) -> bool:
     """Whether a column could hold answers, whatever its name: few words that repeat."""
     is_id = words_in(facts, words_of.IDS) or facts.is_unique or len(facts.different) < 2
     varies = 2 * len(facts.different) > len(facts.cells) > 4
-    of_other = words_of.COUNTS | words_of.ABOUT | words_of.ORDER | words_of.REPLICATE
-    return facts.may_answer and not is_id and not varies and not words_in(facts, of_other)
+    is_count = facts.kind == "numbers" and facts.words[:1] == ("n",)
+    is_counted = is_count or words_in(facts, words_of.COUNTS | words_of.ORDER | words_of.REPLICATE)
+    # A number is what the last word of its name says: "topic_adherence" is no topic.
+    about = facts.words[-1:] if facts.kind == "numbers" else facts.words
+    is_other = bool(is_counted) or bool({*about} & words_of.ABOUT)
+    return facts.may_answer and not is_id and not varies and not is_other
 
 
 def _as_comparable(facts: ColumnFacts, labels: Sequence[ColumnFacts]) -> bool:

@@ -61,6 +61,7 @@ _PARTS_OF_ITEM: Final = words_of.MODEL | frozenset(
 )
 # Texts that tell items best.
 _QUESTIONS: Final = frozenset("question prompt instruction task query input passage".split())
+_NUMBERING: Final = frozenset("index idx no number num".split())
 # Columns of the files, or lists, in which rows stand.
 _OF_PLACES: Final = (FILE_COLUMN, LIST_COLUMN)
 # Texts that are called so are as a judge wrote them.
@@ -273,6 +274,7 @@ def _first_telling(
         ((*named, *parts), named),
         ((*named, *parts, *others), named),
         ((*named, *texts) if named else (*texts, *parts), named or texts),
+        ((*texts, *parts, *others), texts),
     ):
         for count in range(1, _MOST_TOGETHER + 1):
             for some in combinations(columns, count):
@@ -285,15 +287,26 @@ def _take_as_item(
     finder: Finder, columns: Sequence[ColumnFacts], named: Sequence[ColumnFacts]
 ) -> None:
     names = ",".join(facts.name for facts in columns)
-    if columns[0] not in named:
-        finder.also("item", names, "no id: its texts")
-        return
-    finder.also("item", names, _counted(columns))
+    is_named = columns[0] in named
+    finder.also("item", names, _counted(columns) if is_named else "no id: its texts")
     if len(columns) > 1 and not finder.says("cluster"):
-        finder.also("cluster", columns[0].name, "of several items")
+        finder.also("cluster", _cluster_among(columns).name, "of several items")
+    if not is_named:
+        return
     for facts in columns:
         if facts.kind != "texts":
             finder.free.pop(facts.name, None)
+
+
+def _cluster_among(columns: Sequence[ColumnFacts]) -> ColumnFacts:
+    """Of the columns of an item the one that several items share: a question, or the first.
+
+    An ``answer_index`` beside a question numbers its answers.
+    """
+    first = columns[0]
+    questions = [f for f in columns if words_in(f, _QUESTIONS) and not f.is_unique]
+    is_number = bool(words_in(first, _NUMBERING)) and not words_in(first, _QUESTIONS)
+    return questions[0] if questions and is_number else first
 
 
 # --- repeats that nothing numbers -----------------------------------------------------------------

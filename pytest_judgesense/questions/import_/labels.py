@@ -21,6 +21,8 @@ _IF_ALONE: Final = ("better",)
 _BEYOND: Final = 1.5
 # So many numbers may stand for words: no, yes and neither.
 _MOST_CODES: Final = 3
+# Of true and false, which stand in many columns, so many are equal in one that says the same.
+_NEARLY_ALL: Final = 0.9
 
 
 def take_single_people(finder: Finder) -> None:
@@ -149,10 +151,21 @@ def _note_same_words(finder: Finder) -> None:
         and not words_in(facts, words_of.MODEL | words_of.JUDGES)
         and facts.name not in of_candidates
         and _says_as_verdicts(finder, facts)
+        and (facts.kind == "words" or _is_mostly_equal(finder, facts))
     ]
     if alike:
         options = " ".join(f"--map {OF_PEOPLE}{name}={name}" for name in alike)
+        have, are, they = ("have", "are", "they are") if alike[1:] else ("has", "is", "it is")
         finder.notes.append(
-            f"{listed(alike)} says what the verdicts say, and is left out; if it is a person's: "
-            f"{options}"
+            f"{listed(alike)} {have} words of the verdicts, and {are} left out; if {they} a "
+            f"person's: {options}"
         )
+
+
+def _is_mostly_equal(finder: Finder, facts: ColumnFacts) -> bool:
+    """Whether a column of true and false says in nearly all rows what the verdict says."""
+    verdict = finder.column_of("verdict")
+    assert verdict is not None
+    both = [(a, b) for a, b in zip(facts.texts, verdict.texts, strict=True) if a and b]
+    equal = sum(a.casefold() == b.casefold() for a, b in both)
+    return equal >= _NEARLY_ALL * len(both)

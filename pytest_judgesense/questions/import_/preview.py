@@ -301,7 +301,8 @@ def _gold_lines(look: Look) -> Iterator[str]:
 
 
 def _items_command(look: Look) -> str:
-    said = (shown.setting for shown in (*look.implied, *look.shown))
+    by_itself = (shown.setting for shown in (*look.implied, *look.shown))
+    said = (*by_itself, *settings_of(look.given))
     label = [setting for setting in said if setting in _labels(look)]
     words = ["--items", str(look.given.path), *option_words(label)]
     return f"judgesense init --callable MODULE:FUNCTION {' '.join(map(quote, words))}"

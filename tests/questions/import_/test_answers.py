@@ -99,6 +99,24 @@ def test_rows_of_what_one_person_said_are_no_judges() -> None:
     assert shown_of(rows).no_judge == "each row is what one person said, score by annotator"
 
 
+def test_votes_of_people_of_whom_each_row_has_another_are_labels() -> None:
+    votes = {"outcomes.D1": ("A", "B", "Tie", "A"), "outcomes.D2": ("B", "B", "Tie", "BothBad")}
+    proposal = shown_of({"id": FOUR, "annotator_id": ("a7", "b1", "c3", "d9"), **votes})
+    said = "each row is what one person said, outcomes.D1, outcomes.D2 by annotator_id"
+    assert proposal.no_judge == said
+    assert maps_of(proposal)["label"] == "outcomes.D1"
+    assert any("--map label=outcomes.D2" in note for note in proposal.notes)
+
+
+def test_grades_by_other_criteria_are_offered_all_at_once() -> None:
+    # Two grades of 1 to 5; a count from 1 to 5 of something is none.
+    grades = {"topic_adherence": (5, 1, 4, 5), "substantive_depth": (1, 5, 5, 4)}
+    proposal = shown_of({"id": FOUR, **grades, "n_sources": (5, 1, 2, 3)})
+    (question,) = proposal.questions
+    settings = [setting.value for setting in question.readings[0].settings]
+    assert settings == [(name, name) for name in grades]
+
+
 def test_replies_that_state_a_verdict_are_read() -> None:
     replies = ("It is so.\nVerdict: YES", "No.\nVerdict: NO", "Verdict: NO", "Verdict: YES")
     proposal = shown_of({"id": FOUR, "judge_output": replies, "human": SAID})

@@ -272,3 +272,13 @@ def test_a_word_of_a_failed_call_states_no_verdict() -> None:
     said = {"id": FOUR, "verdict": ("Yes", "No", "failed!", "Yes")}
     assert values_of(shown_of(said)) == {"failed!": ""}
     assert values_of(shown_of({"id": FOUR, "verdict": ("passed", "failed", "x", "passed")})) == {}
+
+
+def test_counts_and_shares_are_no_verdicts_beside_that_of_most_runs() -> None:
+    rows = {"id": FOUR, "n_correct": range(4), "p_correct": (0, 0.5, 0.25, 1)}
+    assert maps_of(shown_of({**rows, "majority_verdict": SAID}))["verdict"] == "majority_verdict"
+
+
+def test_what_is_said_of_each_candidate_compares_none() -> None:
+    rows = {"id": FOUR, "judgment_left": SAID, "judgment_right": OTHER, "preferred": ("A", "B") * 2}
+    assert maps_of(shown_of(rows))["verdict"] == "preferred"

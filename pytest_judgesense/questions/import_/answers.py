@@ -78,7 +78,7 @@ def find_answers(finder: Finder) -> None:
     top = [facts for facts in top if facts.name == "verdict"] or top
     if not top:
         _without_answers(finder, of_people)
-    elif (who := _who_said_it(finder)) is not None:
+    elif not finder.says("judge") and (who := _who_said_it(finder)) is not None:
         finder.no_judge = f"each row is what one person said, {top[0].name} by {who.name}"
     elif len(top) > 1 and any(facts.texts != top[0].texts for facts in top):
         _ask_which(finder, top)

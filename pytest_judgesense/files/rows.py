@@ -542,14 +542,21 @@ def _are_alike(value: Mapping[str, Any]) -> bool:
 
 def _by_id(value: Mapping[str, Any]) -> list[Any] | None:
     """Rows of objects by their ids, which become a column; ``None`` if they share no column."""
-    objects = [*value.values()]
+    by_id = {name: row for name, row in value.items() if not _is_beside(name)}
+    by_id = by_id if len(by_id) >= _FEWEST_ALIKE else {**value}
+    objects = [*by_id.values()]
     if not all(isinstance(row, dict) for row in objects):
         return None
     times = Counter(name for row in objects for name in row)
     if not times or 2 * times.most_common(1)[0][1] <= len(objects):
         return None
     key = _OTHER_KEY if _KEY in times else _KEY
-    return [{key: name, **row} for name, row in value.items()]
+    return [{key: name, **row} for name, row in by_id.items()]
+
+
+def _is_beside(key: str) -> bool:
+    """Whether a key among ids is none: ``_meta``, ``config``."""
+    return key.startswith("_") or RowList(key, ()).is_about_the_file
 
 
 def chosen_rows(

@@ -287,7 +287,8 @@ def _of_workbook(content: Content, path: Path, part: str) -> RowTable:
     chosen, passed_over = chosen_rows(lists, path) if len(lists) > 1 else (lists[0], [])
     taken = [sheet for sheet in sheets if sheet.name in (chosen.keys or (chosen.key,))]
     tables = [_of_sheet(sheet, f"{path}, sheet {sheet.name}", XLSX, content) for sheet in taken]
-    table = replace(tables[0], notes=_taken(path, chosen, passed_over, "sheet"))
+    notes = dict.fromkeys(chain.from_iterable(sheet.notes for sheet in taken))
+    table = replace(tables[0], notes=(*_taken(path, chosen, passed_over, "sheet"), *notes))
     if not chosen.keys:
         return table
     places = [row for part in tables for row in part.rows]

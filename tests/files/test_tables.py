@@ -254,6 +254,13 @@ def test_who_judged_all_rows_stands_beside_them_or_in_settings(beside: dict[str,
     assert values(table) == [{"id": 1, "score": 3, "judge": "gpt-4o"}]
 
 
+def test_what_is_about_the_file_is_no_row_among_objects_by_their_ids() -> None:
+    keyed = {"_meta": {"judge": "x"}} | {f"q{n}": {"score": n} for n in range(3)}
+    assert values(table_of(json.dumps(keyed).encode(), Path("t.json"))) == [
+        {"id": f"q{n}", "score": n} for n in range(3)
+    ]
+
+
 def test_objects_by_id_may_hold_lists_of_one_length() -> None:
     """Three with a text and two runs each are three rows, and no columns; of pandas they are."""
     keyed = {f"q{n}": {"answer": f"It is {n} so.", "verdicts": ["A", "B"]} for n in range(3)}
@@ -551,7 +558,7 @@ def test_what_is_no_table_is_an_error_that_says_what_it_is(
 
 
 @pytest.mark.parametrize("number", [2**53 + 2, 12345678901234567890])
-def test_ids_that_a_workbook_has_rounded_are_one_error(number: int) -> None:
+def test_a_column_with_an_id_that_a_workbook_has_rounded_is_left_out(number: int) -> None:
     """Beyond 2^53 its numbers are not all there; up to it they are read exactly."""
     for value, is_exact in ((2**53, True), (str(number), True), (number, False)):
         book = Workbook()
@@ -564,9 +571,10 @@ def test_ids_that_a_workbook_has_rounded_are_one_error(number: int) -> None:
         if is_exact:
             assert read(file.getvalue(), "t.xlsx") == [{"id": value, "verdict": "A"}]
             continue
-        with pytest.raises(LogError, match="row 2: column id holds a number") as caught:
-            read(file.getvalue(), "t.xlsx")
-        assert "as texts" in caught.value.remedy
+        table = table_of(file.getvalue(), Path("t.xlsx"))
+        assert (values(table), table.columns) == ([{"verdict": "A"}], ("verdict",))
+        assert "row 2: column id is left out" in table.notes[1]
+        assert "write such ids as texts" in table.notes[1]
 
 
 def test_no_encoding_is_proposed_for_what_is_no_text(tmp_path: Path) -> None:

@@ -130,13 +130,17 @@ def few(words: Sequence[str]) -> str:
 
 _RIGHT: Final = ("answer", "label", "option", "choice", "response", "verdict")
 _BY_JUDGE_ALONE: Final = 2
+_OF_JUDGES: Final = ("verdict", "judgment", "judgement")
 _PREFERRED: Final = words_of.OF_PAIRS - {"chosen"}
 
 
 def is_of_people(facts: ColumnFacts) -> bool:
     """Whether the name of a column says that people, or the right answers, stand in it."""
     is_right = "correct" in facts.own_words and bool({*facts.own_words} & {*_RIGHT})
-    return bool(words_in(facts, words_of.PEOPLE)) or is_right
+    of_people = words_in(facts, words_of.PEOPLE)
+    if of_people == {"majority"} and words_in(facts, _OF_JUDGES):
+        return False  # that of several runs of a judge
+    return bool(of_people) or is_right
 
 
 def says_answers(facts: ColumnFacts) -> bool:

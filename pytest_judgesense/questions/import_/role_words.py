@@ -143,7 +143,8 @@ COUNTS: Final = _words(
     """
     tokens token latency cost price length len chars count counts duration time timestamp date year
     seed size num confidence probability prob probs logprob logprobs temperature temp rank elo
-    version turn seconds ms created line usage retries percent weight
+    version turn seconds ms created line usage retries percent weight n p entropy std stdev sd
+    variance
     """
 )
 """Numbers that are no answers."""

@@ -290,3 +290,19 @@ def test_a_word_of_a_failed_call_states_no_verdict() -> None:
     said = {"id": FOUR, "verdict": ("Yes", "No", "failed!", "Yes")}
     assert values_of(shown_of(said)) == {"failed!": ""}
     assert values_of(shown_of({"id": FOUR, "verdict": ("passed", "failed", "x", "passed")})) == {}
+
+
+def test_counts_and_shares_are_no_verdicts_beside_that_of_most_runs() -> None:
+    rows = {"id": FOUR, "n_correct": range(4), "p_correct": (0, 0.5, 0.25, 1)}
+    assert maps_of(shown_of({**rows, "majority_verdict": SAID}))["verdict"] == "majority_verdict"
+
+
+def test_what_is_said_of_each_candidate_compares_none() -> None:
+    rows = {"id": FOUR, "judgment_left": SAID, "judgment_right": OTHER, "preferred": ("A", "B") * 2}
+    assert maps_of(shown_of(rows))["verdict"] == "preferred"
+
+
+def test_rows_of_a_judge_that_is_named_are_no_person_s() -> None:
+    rows = {"id": ("1", "1", "2", "2"), "judge": ("x", "y") * 2, "verdict": FOUR}
+    maps = maps_of(shown_of({**rows, "person": (5, 5, 2, 2)}))
+    assert (maps["verdict"], maps["label"]) == ("verdict", "person")

@@ -22,6 +22,7 @@ from pytest_judgesense.questions.import_.criteria import criterion_of
 from pytest_judgesense.questions.import_.finder import (
     Finder,
     is_of_people,
+    names_models,
     says_answers,
     weight_of,
     words_in,
@@ -163,10 +164,13 @@ def _is_by_people(finder: Finder) -> bool:
     said = [facts for facts in finder.free.values() if facts is not who and _may_be_said(facts)]
     if not said:
         return False
+    said.sort(key=weight_of, reverse=True)
     names = listed(facts.name for facts in said)
     finder.no_judge = f"each row is what one person said, {names} by {who.name}"
     if not finder.says("label"):
         finder.take("label", said[0].name, said[0].says)
+        for facts in said[1:]:
+            finder.free.pop(facts.name)
         if len(said) > 1:
             others = " or ".join(f"--map label={facts.name}" for facts in said[1:])
             finder.notes.append(f"{said[0].name} is proposed as the label; others: {others}")
@@ -175,8 +179,10 @@ def _is_by_people(finder: Finder) -> bool:
 
 def _may_be_said(facts: ColumnFacts) -> bool:
     """Whether a column may hold what a person said."""
-    are_votes = facts.kind == "words" and says_answers(facts)
-    return bool(weight_of(facts)) or (are_votes and _may_answer(facts))
+    are_votes = facts.kind == "words" and says_answers(facts) and _may_answer(facts)
+    are_grades = facts.kind == "numbers" and bool(criterion_of(facts))
+    is_name = len(facts.different) < 2 or words_in(facts, words_of.MODEL | words_of.COUNTS)
+    return not is_name and (bool(weight_of(facts)) or are_votes or are_grades)
 
 
 def _names_a_judge(finder: Finder) -> bool:
@@ -194,10 +200,13 @@ def _who_said_it(finder: Finder) -> ColumnFacts | None:
         who = {*facts.words} - {"id", "name"}
         if not who or not who <= _PERSONS or facts.missing or says_answers(facts):
             continue
-        are_models = any({*name_words(name)} & words_of.MODELS for name in facts.different)
         is_id = "id" in facts.words and facts.is_unique and who <= _RATERS
         repeats = 1 < len(facts.different) < len(facts.cells)
-        if (repeats or is_id) and facts.kind in ("words", "names", "numbers") and not are_models:
+        if (
+            (repeats or is_id)
+            and facts.kind in ("words", "names", "numbers")
+            and not names_models(facts)
+        ):
             return facts
     return None
 

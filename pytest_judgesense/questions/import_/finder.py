@@ -9,6 +9,7 @@ from typing import Any, Final
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.judgment_fields import of_one_order
 from pytest_judgesense.files.proposals import OpenQuestion, PossibleReading, Setting, ShownSetting
+from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.files.tables import RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
@@ -141,6 +142,11 @@ def is_of_people(facts: ColumnFacts) -> bool:
     if of_people == {"majority"} and words_in(facts, _OF_JUDGES):
         return False  # that of several runs of a judge
     return bool(of_people) or is_right
+
+
+def names_models(facts: ColumnFacts) -> bool:
+    """Whether each cell of a column is the name of a language model."""
+    return all({*name_words(name)} & words_of.MODELS for name in facts.different)
 
 
 def says_answers(facts: ColumnFacts) -> bool:

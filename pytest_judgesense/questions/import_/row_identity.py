@@ -20,6 +20,7 @@ from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.finder import (
     Finder,
     few,
+    names_models,
     says_answers,
     words_in,
 )
@@ -158,8 +159,9 @@ def _ask_order(finder: Finder, facts: ColumnFacts) -> None:
 def _find_judge(finder: Finder) -> None:
     judges = [
         facts
-        for facts in finder.named(words_of.JUDGES)
-        if facts.kind in ("words", "names")
+        for facts in finder.named(words_of.JUDGES | {"annotator"})
+        if ("annotator" not in facts.words or names_models(facts))
+        and facts.kind in ("words", "names")
         and not says_answers(facts)
         and not facts.is_unique
         and not {*facts.own_words} & _WRITTEN

@@ -141,6 +141,8 @@ def is_of_people(facts: ColumnFacts) -> bool:
     of_people = words_in(facts, words_of.PEOPLE)
     if of_people == {"majority"} and words_in(facts, _OF_JUDGES):
         return False  # that of several runs of a judge
+    if of_people == {"annotator"} and facts.kind == "words" and names_models(facts):
+        return False  # a model annotated
     return bool(of_people) or is_right
 
 

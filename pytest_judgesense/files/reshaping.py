@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice, product, zip_longest
+from itertools import chain, combinations, islice, product, zip_longest
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
 from pytest_judgesense.files.limits import json_value
-from pytest_judgesense.files.rows import Row, field_of, without_fields
+from pytest_judgesense.files.rows import Row, field_of, name_words, without_fields
 from pytest_judgesense.files.tables import CSV, RowTable, own_name, read_rows
 from pytest_judgesense.trial import as_whole, grouped
 
@@ -27,11 +27,20 @@ _SAID: Final = "label"
 _CRITERION: Final = "criterion"
 PEOPLE: Final = "people."
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
+# Behind the name of a place, which parts of names it stands for: {judge:gpt-4|claude-3}.
+_STATED: Final = ":"
+_OR: Final = "|"
 # The keys of objects in objects; a dot in the name of a place parts none.
 _KEYS: Final = re.compile(r"(?:\{[^{}]*\}|[^.])+")
 _DECIMAL: Final = re.compile(r"[+-]?\d+(?:,\d+)?")
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _TOGETHER: Final = "+"
+# Between the columns that tell rows together, and what they are called that do so alone.
+_AND: Final = ","
+_IDS: Final = frozenset("id ids uid uuid key index idx".split())
+_MOST_KEYS: Final = 3
+_LONGEST_SHOWN: Final = 80
+_Key: TypeAlias = tuple[str, ...]
 
 
 def reshaped(
@@ -44,13 +53,14 @@ def reshaped(
     Args:
         table: as it was read; decimal commas become points.
         lists: columns that hold lists, with the names for places (`unlisted`); or patterns of the
-            names of columns, such as ``run_{replicate}`` (`long`), with what the column of their
-            values is called, or nothing.
+            names of columns, such as ``run_{replicate}`` or ``{judge:gpt-4|claude-3}`` (`long`),
+            with what the column of their values is called, or nothing.
         joins: files with more columns of the rows, and the column of both (`joined`), in order.
 
     Raises:
         UsageError: a column is not there, or is there already.
-        LogError: a cell holds no list, or a joined file has no row for one of the table, or two.
+        LogError: a cell holds no list, or a joined file has no row for any of the table, or two
+            for one.
     """
     table = with_decimal_points(table)
     stated = [*lists]
@@ -202,8 +212,9 @@ def long(table: RowTable, patterns: Iterable[tuple[str, str]]) -> RowTable:
     """A table with a row for each of several columns that are called alike.
 
     ``run_{replicate}`` makes of the columns ``run_1`` and ``run_2`` two rows, with the replicate
-    and a column ``run``. Patterns with the same places make the same rows: ``verdict_{replicate}``
-    and ``reply_{replicate}``. ``scores.{suite}`` names the fields of the objects in a column.
+    and a column ``run``; ``{judge:gpt-4|claude-3}`` names the columns themselves. Patterns with the
+    same places make the same rows: ``verdict_{replicate}`` and ``reply_{replicate}``.
+    ``scores.{suite}`` names the fields of the objects in a column.
 
     Raises:
         UsageError: no column is called so, or the places have no names or those of columns.
@@ -219,7 +230,8 @@ def long(table: RowTable, patterns: Iterable[tuple[str, str]]) -> RowTable:
 
 
 def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
-    names = tuple(_PLACE.findall(text))
+    places = _PLACE.findall(text)
+    names = tuple(place.partition(_STATED)[0] for place in places)
     values = name or _PLACE.sub("", text).strip("_-. ") or "value"
     if not all(names) or len({*names, values}) <= len(names):
         raise UsageError(
@@ -229,7 +241,7 @@ def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
         )
     cells: dict[str, tuple[str, ...]] = {}
     # As many numbers as may be: of run_1 and run_1_reply one is a run.
-    for kinds in product((r"(\d+)", r"(.+?)"), repeat=len(names)):
+    for kinds in product(*map(_expressions, places)):
         form = _form(text, kinds)
         matching = {column: form.fullmatch(column) for column in table.columns}
         cells = {column: match.groups() for column, match in matching.items() if match}
@@ -243,12 +255,28 @@ def _pattern(table: RowTable, text: str, name: str) -> _Pattern:
             expected=nearest.expected,
             remedy=nearest.remedy,
         )
+    for number, place in enumerate(places):
+        stated = place.partition(_STATED)[2].split(_OR) if _STATED in place else ()
+        if absent := [part for part in stated if part not in {of[number] for of in cells.values()}]:
+            raise UsageError(
+                f"--lists {text}: no column is called after {listed(absent)}",
+                found=listed(cells),
+                expected=f"a column for each of {listed(stated)}",
+            )
     if in_use := [place for place in (*names, values) if place in {*table.columns} - {*cells}]:
         raise UsageError(
             f"--lists {text}: there is a column {in_use[0]!r} already",
             expected="new names for the places, and for the values: --lists PATTERN=NAME",
         )
     return _Pattern(text, names, values, cells)
+
+
+def _expressions(place: str) -> tuple[str, ...]:
+    """What may stand at a place: one of the names that it states, or a number, or anything."""
+    _, is_stated, stated = place.partition(_STATED)
+    if not is_stated:
+        return r"(\d+)", r"(.+?)"
+    return (f"({'|'.join(map(re.escape, stated.split(_OR)))})",)
 
 
 def _form(text: str, kinds: Sequence[str]) -> re.Pattern[str]:
@@ -320,36 +348,34 @@ def _of_wide(row: Row, patterns: Sequence[_Pattern], gone: set[str]) -> Iterator
 def joined(table: RowTable, path: Path, column: str) -> RowTable:
     """A table with the columns of another file.
 
-    A column that the table has too is called by the file: ``people.score`` of ``people.csv``.
+    A column that the table has too is called by the file: ``people.score`` of ``people.csv``. A row
+    for which the file has none has none of its columns.
 
     Args:
         table: the rows.
         path: the other file, a row for each value of ``column``; or what one person said a row, in
             the columns ``person`` and ``label``, which become a column ``people.NAME`` each.
-        column: the column of both that tells which rows belong together.
+        column: the column of both that tells which rows belong together, or several with commas
+            between them.
 
     Raises:
-        LogError: the other file has no row for one of the table, or two.
+        LogError: the other file has no row for any of the table, or two for one.
     """
     other = with_decimal_points(read_rows(path))
     notes = [*other.notes]
-    by_key = (
-        _by_person(other, column) if {PERSON, _SAID} <= {*other.columns} else _by_key(other, column)
-    )
+    keys = [column] if table.has(column) else column.split(_AND)
+    are_of_persons = {PERSON, _SAID} <= {*other.columns}
+    by_key = _by_person(other, keys) if are_of_persons else _by_key(other, keys, table)
     there = dict.fromkeys(chain.from_iterable(by_key.values()))
-    named = {name: f"{own_name(path)}.{name}" for name in there if name in table.columns}
-    named.pop(column, None)
+    more_columns = [name for name in there if name not in keys]
+    named = {name: f"{own_name(path)}.{name}" for name in more_columns if name in table.columns}
+    own_keys = [_key(row, keys) for row in table]
+    if missing := [place for place, key in enumerate(own_keys) if key not in by_key]:
+        notes.append(_without_row(table, path, column, [own_keys[place] for place in missing]))
     rows = []
-    for row in table:
-        key = _key(row, column)
-        if key not in by_key:
-            raise LogError(
-                f"{path} has no row for {row.where}",
-                found=f"no {column} {key[:80]}",
-                expected=f"a row for each {column}",
-                remedy="name the column that both files have: --join FILE=COLUMN",
-            )
-        more = {named.get(name, name): cell for name, cell in by_key[key].items() if name != column}
+    for row, key in zip(table, own_keys, strict=True):
+        cells = by_key.get(key) or dict.fromkeys(more_columns)
+        more = {named.get(name, name): cell for name, cell in cells.items() if name not in keys}
         rows.append(replace(row, value={**row.value, **more}))
     if named:
         called = ", ".join(f"{name} is {other_name}" for name, other_name in named.items())
@@ -361,37 +387,68 @@ def joined(table: RowTable, path: Path, column: str) -> RowTable:
     return _with_rows(table, rows, *notes)
 
 
-def _by_key(table: RowTable, column: str) -> dict[str, Mapping[str, Any]]:
+def telling_columns(table: RowTable, shared: Sequence[str]) -> tuple[str, ...]:
+    """The fewest of some columns that tell all rows of a table, three at most; empty without such.
+
+    Those that are called as ids are tried first.
+    """
+    called = sorted(shared, key=lambda name: not {*name_words(name)} & _IDS)
+    for count in range(1, _MOST_KEYS + 1):
+        for some in combinations(called, count):
+            cells = {tuple(str(field_of(row.value, name)) for name in some) for row in table}
+            if len(cells) == len(table):
+                return some
+    return ()
+
+
+def _without_row(table: RowTable, path: Path, column: str, missing: Sequence[_Key]) -> str:
+    """The sentence on rows for which another file has none; an error if it has none for any."""
+    if len(missing) < len(table):
+        count = f"{len(missing)} of {len(table)} rows"
+        return f"{path} has no row for {count}, such as {column} {_shown(missing[0])}"
+    raise LogError(
+        f"{path} has no row for any of the table, such as {table.rows[0].where}",
+        found=f"no {column} {_shown(missing[0])}",
+        expected=f"rows with the same {column}",
+        remedy="name the column that both files have: --join FILE=COLUMN, or FILE=COLUMN,COLUMN",
+    )
+
+
+def _by_key(
+    table: RowTable, columns: Sequence[str], to_join: RowTable
+) -> dict[_Key, Mapping[str, Any]]:
     """The rows of a file by what tells them."""
-    by_key: dict[str, Row] = {}
+    by_key: dict[_Key, Row] = {}
     for row in table:
-        key = _key(row, column)
+        key = _key(row, columns)
         if key in by_key:
+            both = telling_columns(table, [name for name in table.columns if to_join.has(name)])
+            naming = f"name what tells its rows: --join FILE={_AND.join(both)}; or " * bool(both)
             raise LogError(
                 f"{row.where} repeats a row of --join",
-                found=f"{column} {key[:80]}, which {by_key[key].where} holds",
+                found=f"{_AND.join(columns)} {_shown(key)}, which {by_key[key].where} holds",
                 expected="every row once",
-                remedy="leave one of them out; or, if each is what another person said, call its "
-                f"columns {PERSON} and {_SAID}",
+                remedy=f"{naming}leave one of them out; or, if each is what another person said, "
+                f"call its columns {PERSON} and {_SAID}",
             )
         by_key[key] = row
     return {key: row.value for key, row in by_key.items()}
 
 
-def _by_person(table: RowTable, column: str) -> dict[str, Mapping[str, Any]]:
+def _by_person(table: RowTable, columns: Sequence[str]) -> dict[_Key, Mapping[str, Any]]:
     """What people said, a column each, by what tells the items."""
-    labels_by_key: dict[str, dict[str, Any]] = {}
-    places: dict[tuple[str, str], str] = {}
+    labels_by_key: dict[_Key, dict[str, Any]] = {}
+    places: dict[tuple[_Key, str], str] = {}
     for row in table:
-        key, person = _key(row, column), _key(row, PERSON)
+        key, (person,) = _key(row, columns), _key(row, [PERSON])
         criterion = str(row.value.get(_CRITERION) or "")
         name = PEOPLE + ".".join(filter(None, (criterion, person)))
         label = field_of(row.value, _SAID)
         if labels_by_key.setdefault(key, {}).setdefault(name, label) != label:
             raise LogError(
                 f"{row.where} contradicts what the same person said",
-                found=f"{person} on {column} {key[:80]}: {label!r}, and in {places[key, name]} "
-                f"{labels_by_key[key][name]!r}",
+                found=f"{person} on {_AND.join(columns)} {_shown(key)}: {label!r}, and in "
+                f"{places[key, name]} {labels_by_key[key][name]!r}",
                 expected="one label of each person and item",
                 remedy="leave one of them out",
             )
@@ -400,9 +457,17 @@ def _by_person(table: RowTable, column: str) -> dict[str, Mapping[str, Any]]:
     return {key: {**dict.fromkeys(every), **labels} for key, labels in labels_by_key.items()}
 
 
-def _key(row: Row, column: str) -> str:
-    """What tells a row, as a text; numbers and texts of them are the same."""
+def _key(row: Row, columns: Sequence[str]) -> _Key:
+    """What tells a row, as texts; numbers and texts of them are the same."""
+    return tuple(_text_of_key(row, column) for column in columns)
+
+
+def _text_of_key(row: Row, column: str) -> str:
     value: Any = field_of(row.value, column)
     if value is None or value is ... or isinstance(value, list | dict) or not str(value).strip():
         raise row.wrong(column, "what tells the row, in both files: a text or a number")
     return as_whole(str(value).strip())
+
+
+def _shown(key: _Key) -> str:
+    return ", ".join(text[:_LONGEST_SHOWN] for text in key)

@@ -34,7 +34,7 @@ ROW_OPTION_WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "columns of these names, one for each depth of lists in lists; or columns that are called "
         "alike, run_{replicate}, each a row; may be repeated",
         "join": "a file with more columns of the rows, such as people's labels, and the column of "
-        "both that tells them; may be repeated",
+        "both that tells them, or several, COLUMN,COLUMN; may be repeated",
     }
 )
 """What each of `RowOptions` does, by its field."""

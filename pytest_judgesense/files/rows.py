@@ -360,6 +360,9 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _FEWEST_WORDS: Final = 3
 _LOOKED_AT: Final = 20
 _FEWEST_ALIKE: Final = 3
+LIST_COLUMN: Final = "list"
+"""What the column is called that tells rows of several lists apart."""
+
 _KEY: Final = "id"
 _OTHER_KEY: Final = "key"
 # What a list is called that stands below a key that tells its row.
@@ -376,11 +379,13 @@ class RowList(NamedTuple):
         key: where, as ``a.b``; empty for the whole document.
         rows: the rows; a value that is no object stands as it is.
         shape: what they were, in words.
+        keys: of the lists that were put together; empty of a single one.
     """
 
     key: str
     rows: Sequence[Any]
     shape: str = "a list of objects"
+    keys: tuple[str, ...] = ()
 
     @property
     def is_aside(self) -> bool:
@@ -394,12 +399,12 @@ class RowList(NamedTuple):
 
     @property
     def holds(self) -> int:
-        """How much of what is judged the first rows hold: verdicts, and texts."""
+        """How much of what is judged the first rows hold: verdicts, and texts, which are less."""
         objects = [row for row in self.rows[:_LOOKED_AT] if isinstance(row, dict)]
         names = {word for row in objects for name in _names(row) for word in name_words(name)}
         texts = (text for row in objects for text in _texts(row))
         has_texts = any(len(text.split(maxsplit=_FEWEST_WORDS)) >= _FEWEST_WORDS for text in texts)
-        return int(not names.isdisjoint(_SAID)) + int(has_texts)
+        return 2 * (not names.isdisjoint(_SAID)) + int(has_texts)
 
 
 def name_words(name: str) -> list[str]:
@@ -537,20 +542,30 @@ def _are_alike(value: Mapping[str, Any]) -> bool:
 
 def _by_id(value: Mapping[str, Any]) -> list[Any] | None:
     """Rows of objects by their ids, which become a column; ``None`` if they share no column."""
-    objects = [*value.values()]
+    by_id = {name: row for name, row in value.items() if not _is_beside(name)}
+    by_id = by_id if len(by_id) >= _FEWEST_ALIKE else {**value}
+    objects = [*by_id.values()]
     if not all(isinstance(row, dict) for row in objects):
         return None
     times = Counter(name for row in objects for name in row)
     if not times or 2 * times.most_common(1)[0][1] <= len(objects):
         return None
     key = _OTHER_KEY if _KEY in times else _KEY
-    return [{key: name, **row} for name, row in value.items()]
+    return [{key: name, **row} for name, row in by_id.items()]
+
+
+def _is_beside(key: str) -> bool:
+    """Whether a key among ids is none: ``_meta``, ``config``."""
+    return key.startswith("_") or RowList(key, ()).is_about_the_file
 
 
 def chosen_rows(
     lists: Sequence[RowList], path: Path, named: Iterable[str] = ()
 ) -> tuple[RowList, list[RowList]]:
     """The rows that hold most of what is judged, and those that were passed over.
+
+    Lists with the same columns, below keys that differ in one place, are read together: the key
+    becomes a column.
 
     Raises:
         LogError: there are none, or two hold as much; it names both, and how one is chosen.
@@ -561,6 +576,8 @@ def chosen_rows(
     candidates = candidates or [rows for rows in asides if not rows.is_aside and rows.holds]
     best = max((rows.holds for rows in candidates), default=0)
     chosen = [rows for rows in candidates if rows.holds == best]
+    if len(chosen) > 1 and (whole := _together(chosen)) is not None:
+        return whole, [rows for rows in lists if rows not in chosen]
     if len(chosen) == 1:
         return chosen[0], [rows for rows in lists if rows is not chosen[0]]
     if chosen:
@@ -577,3 +594,33 @@ def chosen_rows(
         expected="a list of objects below any key, objects by their ids, or an object of lists",
         remedy=f"if those are meant, name them: {path}#{asides[0].key}" if asides else "",
     )
+
+
+def _together(lists: Sequence[RowList]) -> RowList | None:
+    """The rows of lists that differ in one of their keys alone; ``None`` of other lists."""
+    keys = [rows.key.split(".") for rows in lists]
+    if len({len(parts) for parts in keys}) > 1:
+        return None
+    places = [place for place, parts in enumerate(zip(*keys, strict=True)) if len({*parts}) > 1]
+    names = [_columns_in(rows.rows) for rows in lists]
+    if len(places) != 1 or not names[0] or any(columns != names[0] for columns in names):
+        return None
+    column = LIST_COLUMN if LIST_COLUMN not in names[0] else _OTHER_KEY
+    if column in names[0]:
+        return None
+    whole = [
+        {column: parts[places[0]], **row}
+        for parts, rows in zip(keys, lists, strict=True)
+        for row in rows.rows
+    ]
+    names_of_lists = tuple(rows.key for rows in lists)
+    shape = f"column {column} tells them apart"
+    return RowList(listed(names_of_lists), whole, shape, names_of_lists)
+
+
+def _columns_in(rows: Sequence[Any]) -> set[str]:
+    """The columns that the first rows have; none if one of them is no object."""
+    first = rows[:_LOOKED_AT]
+    if not all(isinstance(row, dict) for row in rows):
+        return set()
+    return {str(name) for row in first for name in row}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import has_magic
 from hashlib import sha256
@@ -19,6 +19,7 @@ from itertools import chain
 from operator import attrgetter
 from os.path import commonpath
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pytest_judgesense.errors import LogError, UsageError, listed, unknown_name
@@ -80,7 +81,15 @@ _ENCODINGS: Final = {
     codecs.BOM_UTF8: "utf-8-sig",
 }
 # What an object may say of all rows below one of its keys.
-_SHARED: Final = ("judge", "suite")
+_SHARED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "judge": (
+            "judge", "judge_model", "judge_name", "judge_label", "judge_id", "evaluator",
+            "evaluator_model", "evaluation_model", "eval_model", "grader", "grader_model",
+        ),
+        "suite": ("suite",),
+    }
+)  # fmt: skip
 _SHOWN: Final = 80
 
 
@@ -276,9 +285,15 @@ def _of_workbook(content: Content, path: Path, part: str) -> RowTable:
     if not lists:
         return RowTable((), (), XLSX, sha256(content.data).hexdigest(), how=_how(XLSX, content))
     chosen, passed_over = chosen_rows(lists, path) if len(lists) > 1 else (lists[0], [])
-    sheet = next(sheet for sheet in sheets if sheet.name == chosen.key)
-    table = _of_sheet(sheet, f"{path}, sheet {sheet.name}", XLSX, content)
-    return replace(table, notes=_taken(path, chosen, passed_over, "sheet"))
+    taken = [sheet for sheet in sheets if sheet.name in (chosen.keys or (chosen.key,))]
+    tables = [_of_sheet(sheet, f"{path}, sheet {sheet.name}", XLSX, content) for sheet in taken]
+    notes = dict.fromkeys(chain.from_iterable(sheet.notes for sheet in taken))
+    table = replace(tables[0], notes=(*_taken(path, chosen, passed_over, "sheet"), *notes))
+    if not chosen.keys:
+        return table
+    places = [row for part in tables for row in part.rows]
+    rows = [replace(row, value=cells) for row, cells in zip(places, chosen.rows, strict=True)]
+    return replace(table, rows=tuple(rows), columns=tuple(rows[0].value))
 
 
 def _of_sheet(sheet: Sheet, where: str, form: str, content: Content) -> RowTable:
@@ -507,15 +522,28 @@ def _of_document(text: str, path: Path, part: str = "", *, may_be_row: bool = Fa
 def _of_all(document: Any, key: str) -> dict[str, str]:
     """What an object says of all rows below one of its keys: who judged them, and of which suite.
 
-    The object that is nearest to the rows decides.
+    It says so itself, or in an object about the whole file, such as its settings. The object that
+    is nearest to the rows decides.
     """
     shared: dict[str, str] = {}
     for name in key.split(".") if key else ():
         if not isinstance(document, dict):
             break
-        shared |= {field: text for field in _SHARED if isinstance(text := document.get(field), str)}
+        about = (part for key, part in document.items() if RowList(key, ()).is_about_the_file)
+        for stating in (*about, document):
+            shared |= _stated_of_all(stating)
         document = document.get(name)
     return shared
+
+
+def _stated_of_all(stating: Any) -> dict[str, str]:
+    if not isinstance(stating, dict):
+        return {}
+    texts = {
+        field: [text for name in names if isinstance(text := stating.get(name), str) and text]
+        for field, names in _SHARED.items()
+    }
+    return {field: stated[0] for field, stated in texts.items() if stated}
 
 
 def _document(text: str, path: Path) -> Any:
@@ -540,6 +568,7 @@ def _taken(
         return ()
     counts = [f"{rows.key} ({_rows_words(rows.rows)})" for rows in passed_over]
     name = f"the {unit} {chosen.key!r}" if chosen.key else chosen.shape
+    name = f"the {unit}s {chosen.key}, {chosen.shape}" if chosen.keys else name
     form = f", {chosen.shape}" if chosen.key and unit == "list" and "list" not in name else ""
     passed = f"; passed over: {listed(counts)}" if counts else ""
     return (f"of {path} {_rows_words(chosen.rows)} are read: {name}{form}{passed}",)

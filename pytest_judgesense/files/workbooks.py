@@ -31,11 +31,13 @@ class Sheet(NamedTuple):
         name: of the sheet; empty of Parquet.
         names: of the columns.
         rows: with their numbers: those of a spreadsheet, or from 1.
+        notes: what a reader has to know of it, in sentences.
     """
 
     name: str
     names: tuple[str, ...]
     rows: list[tuple[int, dict[str, Any]]]
+    notes: tuple[str, ...] = ()
 
 
 def _refuse_without(module: str, what: str, extra: str) -> None:
@@ -97,26 +99,38 @@ def _sheet(sheet: Any, where: str) -> Sheet:
         if left < 0:
             raise beyond(LogError, f"{where}, row {number}: too many cells", "cells", "more")
         row += [None] * (len(names) - len(row))
-        _refuse_rounded(zip(names, row, strict=True), f"{where}, row {number}")
         rows.append((number, dict(zip(names, row, strict=True))))
-    return Sheet(sheet.title, names, rows)
+    return _without_rounded(Sheet(sheet.title, names, rows), where)
 
 
-def _refuse_rounded(cells: Iterable[tuple[str, Any]], where: str) -> None:
-    """Refuse whole numbers that no number of a workbook can be: those of ids, which are rounded.
+def _without_rounded(sheet: Sheet, where: str) -> Sheet:
+    """A sheet without columns of whole numbers that no number of a workbook can be: rounded ids.
 
     The numbers of workbooks are those of IEEE 754 with 53 bits. What writes them has rounded
     already, also where all digits stand in the sheet: openpyxl writes 9007199254740992 for one more
-    than that.
+    than that. Which id it was is lost, so nothing may be read by it.
     """
-    for name, cell in cells:
-        if isinstance(cell, int | float) and abs(cell) > _MOST_EXACT and cell == cell // 1:
-            raise LogError(
-                f"{where}: column {name} holds a number with more digits than a workbook keeps",
-                found=f"{cell:.0f}, rounded when the workbook was written",
-                expected=f"whole numbers up to {_MOST_EXACT}, or longer ones as texts",
-                remedy="write such ids as texts, or the table as CSV, from where it was made",
-            )
+    rounded: dict[str, str] = {}
+    for number, row in sheet.rows:
+        for name, cell in row.items():
+            if name not in rounded and _is_rounded(cell):
+                rounded[name] = (
+                    f"{where}, row {number}: column {name} is left out, for it holds {cell:.0f}, a "
+                    "number with more digits than a workbook keeps, rounded when it was written; "
+                    "write such ids as texts, or the table as CSV, from where it was made"
+                )
+    if not rounded:
+        return sheet
+    names = tuple(name for name in sheet.names if name not in rounded)
+    rows = [
+        (number, {name: cell for name, cell in row.items() if name not in rounded})
+        for number, row in sheet.rows
+    ]
+    return Sheet(sheet.name, names, rows, tuple(rounded.values()))
+
+
+def _is_rounded(cell: Any) -> bool:
+    return isinstance(cell, int | float) and abs(cell) > _MOST_EXACT and cell == cell // 1
 
 
 def _without_empty_end(cells: list[Any]) -> list[Any]:

@@ -155,6 +155,12 @@ _HEADED: Final = re.compile(
     rf"[-\d. ]{{0,8}}(?P<bracket>\[)?(?P<head>(?P<key>[^\W\d_]{_IN_KEY}{{0,40}})"
     r"(?: ?\([^()\n]{0,60}\))?)(?(bracket)\] ?:?|(?: ?:|(?P<dash> -))) ?(?P<value>.{1,60})"
 )
+_NO_WORD: Final = rf"[^\w\n{UNREADABLE}]"
+_FLAG: Final = re.compile(
+    rf": {_NO_WORD}{{0,4}}[^\W\d_]\w{{1,30}}(?: \w{{1,20}}){{0,2}} ?: ?"
+    rf"{_NO_WORD}{{0,4}}(?P<value>true|false|yes|no|pass|fail){_NO_WORD}{{0,4}}$",
+    _I,
+)
 _SAYS_FINAL: Final = re.compile(
     rf"(?:my |the )?(?:final|ultimate|definitive)(?: (?:{VERDICTS}))? ?|(?:{FINAL_ELSEWHERE}).*"
     r"|\w{3,20} finale ?|(?:nota|puntuación|respuesta|resposta|resultado|veredicto) final ?",
@@ -422,10 +428,17 @@ def _under_a_heading(text: str, labels: Labels) -> Iterator[StatedVerdict]:
     for line in text.split("\n"):
         headed = _headed_short if len(line) <= _LONGEST_ALONE else _headed
         has_head = ":" in line or "]" in line or " - " in line
-        stated = headed(line, labels) if has_head else None
+        stated = (headed(line, labels) or _flagged(line, labels)) if has_head else None
         if stated and not declines(text, start + len(line)):
             yield StatedVerdict(start, *stated)
         start += len(line) + 1
+
+
+def _flagged(line: str, labels: Labels) -> tuple[Weight, ParseOutcome] | None:
+    """What "page 3.pdf: Relevance: True" says of all: a flag that ends a line behind a name."""
+    flag = None if labels.numbers or labels.slots else _FLAG.search(line)
+    outcome = labels.read(flag["value"]) if flag else None
+    return (Weight.OPINION, outcome) if outcome else None
 
 
 def _headed(line: str, labels: Labels) -> tuple[Weight, ParseOutcome] | None:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from string import ascii_uppercase
 from typing import Final, NamedTuple
 
+from pytest_judgesense.files.flag_lines import FLAG
 from pytest_judgesense.replies.formal import bracketed_forms, likeliest_entries
 from pytest_judgesense.replies.spellings import labels_of
 from pytest_judgesense.replies.statements import FINAL, VERDICTS
@@ -42,7 +43,8 @@ _MOST_WORDS: Final = 12
 _MOST_LEVELS: Final = 101
 _MOST_LETTERS: Final = 6
 # Replies that end otherwise, or in another word, are counted by whoever reads them all.
-_LEAST_SHARE: Final = 0.5
+LEAST_SHARE: Final = 0.5
+"""Of the replies, those that have a form which shows the answers of all."""
 _MOST_STRAY: Final = 0.05
 # Sets of which one answer tells the other.
 _PARTNERS: Final = (
@@ -56,7 +58,12 @@ _KNOWN: Final = frozenset(word.casefold() for pair in _PARTNERS for word in pair
     TIE, ABSTAIN, "both", "neither", "partial", "neutral", "unknown",
     "unsure", "n/a",
 }  # fmt: skip
+# Words that are answers of their own among words, and beside numbers say that there is none.
+_NO_NUMBER: Final = frozenset((ABSTAIN, "n/a", "unknown", "unsure"))
 _STEP_OF_PAIR: Final = re.compile(r"([AB])(>>|>|=|<|<<)([AB])", _I)
+_SLOT: Final = re.compile(
+    r"(?:output|response|answer|assistant|option|model|summary|candidate) ?\(?([12])\)?", _I
+)
 _NUMBER: Final = re.compile(
     r"(?P<number>[-+]?\d{1,9}(?:[.,]\d{1,9})?)"
     r"(?:(?: ?(?:/|out of) ?(?P<of>\d{1,9})(?:\.0)?)|(?P<percent> ?%))?"
@@ -125,15 +132,18 @@ class _ClosedSet(NamedTuple):
     renamed: tuple[tuple[str, str], ...] = ()
 
 
-def stated_answers(replies: Iterable[str | None]) -> StatedAnswers:
+def stated_answers(
+    replies: Iterable[str | None], least_share: float = LEAST_SHARE
+) -> StatedAnswers:
     """The answers that ``replies`` show in their final forms.
 
-    The first sort of form that at least half of the replies have, in the order of the head of this
+    The first sort of form that enough of the replies have, in the order of the head of this
     module, and whose words are a closed set, decides. Whether ``A`` and ``B`` (or ``1`` and ``2``)
     are candidates, and what a third letter means, is not told here: who knows the texts asks.
 
     Args:
         replies: the texts as the judge gave them; ``None`` and blanks count as no reply.
+        least_share: of the replies, those that have the form.
 
     Returns:
         The answers, how many replies state one, and why they are taken for the answers. `labels` is
@@ -143,7 +153,7 @@ def stated_answers(replies: Iterable[str | None]) -> StatedAnswers:
     reasons: list[str] = []
     for final_form in _FINAL_FORMS:
         shown = [form for form in map(final_form, answers) if form is not None]
-        if not shown or len(shown) < _LEAST_SHARE * len(answers):
+        if not shown or len(shown) < least_share * len(answers):
             continue
         stated = _stated(shown, len(answers))
         if stated.labels:
@@ -221,6 +231,14 @@ def _out_of(answer: str) -> _FinalForm | None:
     return _FinalForm("a number such as 7/10", _word_of(scores[-1])) if scores else None
 
 
+def _flagged(answer: str) -> _FinalForm | None:
+    """What a line such as ``Relevance: True`` says, wherever it stands, if all say the same."""
+    flags = [*FLAG.finditer(_plain(answer))]
+    if len({flag["word"].casefold() for flag in flags}) != 1:
+        return None
+    return _FinalForm(f"a line such as {flags[-1]['key']}: ...", flags[-1]["word"])
+
+
 def _in_sentence(answer: str) -> _FinalForm | None:
     """What a last sentence such as "The answer is yes" names."""
     last = answer[answer.rfind("\n") + 1 :]
@@ -266,6 +284,7 @@ _FINAL_FORMS: Final[tuple[Callable[[str], _FinalForm | None], ...]] = (
     _in_brackets,
     _labelled,
     _out_of,
+    _flagged,
     _whole,
     _in_sentence,
     _on_last_line,
@@ -315,10 +334,14 @@ def meaning_of_step(word: str) -> str | None:
 
 def _slots_of_pairs(counted: Counter[str]) -> _ClosedSet | None:
     """``A``, ``Assistant B``, ``model_a``, ties and abstentions."""
-    read = {word: slot for word in counted if (slot := _slot_of(word)) is not None}
+    numbered = {word: "AB"[int(slot[1]) - 1] for word in counted if (slot := _SLOT.fullmatch(word))}
+    lettered = {word: letter for word in counted if (letter := _slot_of(word)) is not None}
+    read = lettered | numbered
     if not {"A", "B"} & {*read.values()} or not _are_nearly_all(read, counted):
         return None
-    renamed = tuple((word, slot) for word, slot in read.items() if is_block_name(word))
+    renamed = tuple(
+        (word, slot) for word, slot in read.items() if word in numbered or is_block_name(word)
+    )
     return _ClosedSet(_labels_of_pair(read), read, renamed)
 
 
@@ -335,7 +358,8 @@ def _labels_of_pair(read: dict[str, str]) -> tuple[str, ...]:
 def _numbers(counted: Counter[str]) -> _ClosedSet | None:
     """Grades and scores; of ``7/10`` all whole numbers up to the end of the scale."""
     matched = {word: number for word in counted if (number := _NUMBER.fullmatch(word))}
-    if not matched or not _are_nearly_all(matched, counted):
+    said = Counter({w: n for w, n in counted.items() if w.casefold() not in _NO_NUMBER})
+    if not matched or not _are_nearly_all(matched, said):
         return None
     numbers = {word: match["number"].replace(",", ".") for word, match in matched.items()}
     different = different_words(number.removeprefix("+") for number in numbers.values())

@@ -225,6 +225,42 @@ def test_two_lists_that_hold_as_much_are_asked_for(tmp_path: Path) -> None:
         table_of(b"id,v\n1,A\n", path, "a")
 
 
+def test_lists_with_the_same_columns_below_keys_of_one_place_are_read_together() -> None:
+    """As a tool writes two runs; verdicts weigh more than texts, which other lists hold as well."""
+    runs = {
+        "run_1": {"rows": [{"id": 1, "score": 3}], "questions": [{"text": "What is it then?"}]},
+        "run_2": {"rows": [{"id": 1, "score": 4}], "questions": []},
+    }
+    table = table_of(json.dumps(runs).encode(), Path("t.json"))
+    assert values(table) == [
+        {"list": "run_1", "id": 1, "score": 3},
+        {"list": "run_2", "id": 1, "score": 4},
+    ]
+    assert "the lists run_1.rows, run_2.rows, column list tells them apart" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"judge": "gpt-4o"},
+        {"judge_model": "gpt-4o"},
+        {"config": {"judge_label": "gpt-4o", "judge_prompt": 2}},
+        {"metadata": {"evaluator_model": "gpt-4o"}, "judge_model": ""},
+    ],
+)
+def test_who_judged_all_rows_stands_beside_them_or_in_settings(beside: dict[str, Any]) -> None:
+    document = {**beside, "results": [{"id": 1, "score": 3}]}
+    table = table_of(json.dumps(document).encode(), Path("t.json"))
+    assert values(table) == [{"id": 1, "score": 3, "judge": "gpt-4o"}]
+
+
+def test_what_is_about_the_file_is_no_row_among_objects_by_their_ids() -> None:
+    keyed = {"_meta": {"judge": "x"}} | {f"q{n}": {"score": n} for n in range(3)}
+    assert values(table_of(json.dumps(keyed).encode(), Path("t.json"))) == [
+        {"id": f"q{n}", "score": n} for n in range(3)
+    ]
+
+
 def test_objects_by_id_may_hold_lists_of_one_length() -> None:
     """Three with a text and two runs each are three rows, and no columns; of pandas they are."""
     keyed = {f"q{n}": {"answer": f"It is {n} so.", "verdicts": ["A", "B"]} for n in range(3)}
@@ -301,9 +337,15 @@ def test_a_sheet_is_chosen_by_what_it_holds_or_by_its_name(tmp_path: Path) -> No
         sheet.append([12345678901234, "A"])
     more.append([2, None])
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(LogError, match="several lists") as caught:
-        read_rows(tmp_path / "t.xlsx")
-    assert "judged (1 rows), more (2 rows)" in caught.value.found
+    both = read_rows(tmp_path / "t.xlsx")
+    assert both.notes[0].endswith(
+        "3 rows are read: the sheets judged, more, column list tells them apart; passed over: "
+        "notes (1 row)"
+    )
+    assert [(row.value["list"], row.value["verdict"]) for row in both] == [
+        ("judged", "A"), ("more", "A"), ("more", None),
+    ]  # fmt: skip
+    assert both.rows[2].where == f"{tmp_path / 't.xlsx'}, sheet more, row 4"
     table = read_rows(tmp_path / "t.xlsx#more")
     assert (table.form, values(table)) == (
         XLSX,
@@ -516,7 +558,7 @@ def test_what_is_no_table_is_an_error_that_says_what_it_is(
 
 
 @pytest.mark.parametrize("number", [2**53 + 2, 12345678901234567890])
-def test_ids_that_a_workbook_has_rounded_are_one_error(number: int) -> None:
+def test_a_column_with_an_id_that_a_workbook_has_rounded_is_left_out(number: int) -> None:
     """Beyond 2^53 its numbers are not all there; up to it they are read exactly."""
     for value, is_exact in ((2**53, True), (str(number), True), (number, False)):
         book = Workbook()
@@ -529,9 +571,10 @@ def test_ids_that_a_workbook_has_rounded_are_one_error(number: int) -> None:
         if is_exact:
             assert read(file.getvalue(), "t.xlsx") == [{"id": value, "verdict": "A"}]
             continue
-        with pytest.raises(LogError, match="row 2: column id holds a number") as caught:
-            read(file.getvalue(), "t.xlsx")
-        assert "as texts" in caught.value.remedy
+        table = table_of(file.getvalue(), Path("t.xlsx"))
+        assert (values(table), table.columns) == ([{"verdict": "A"}], ("verdict",))
+        assert "row 2: column id is left out" in table.notes[1]
+        assert "write such ids as texts" in table.notes[1]
 
 
 def test_no_encoding_is_proposed_for_what_is_no_text(tmp_path: Path) -> None:

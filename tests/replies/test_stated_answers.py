@@ -183,3 +183,20 @@ def test_a_hostile_reply_costs_little_and_states_nothing() -> None:
     space = space_of_labels(("A", "B"), {})
     assert space is not None
     assert isinstance(parse_reply(reply, space), Unparsed)
+
+
+def test_a_flag_is_read_wherever_its_line_stands() -> None:
+    replies = [
+        "**Relevance: True**\n\nBecause the question is met.",
+        "- It names both modes.\n\nConclusion:\n- Grounded: False",
+        "page 3: Relevance: True\n- it is named\n\npage 4: Relevance: True\n\nAll are.",
+    ]
+    shown = stated_answers(replies)
+    assert (set(shown.labels), shown.stating) == ({"True", "False"}, 3)
+    space = space_of_labels(shown.labels, {})
+    stated = [parse_reply(reply, space) for reply in replies]
+    assert stated == [Verdict("True"), Verdict("False"), Verdict("True")]
+    # Another value in another line is another verdict, and no name of a file is a flag.
+    both = parse_reply("page 3: Relevance: True\npage 4: Relevance: False\n", space)
+    assert isinstance(both, Unparsed)
+    assert isinstance(parse_reply("Judgments:\n- 013__L1__13._Stop.pdf: True", space), Unparsed)

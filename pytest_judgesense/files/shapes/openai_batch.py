@@ -7,12 +7,15 @@ request that failed has an error in place of a reply.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, Final
 
+from pytest_judgesense.files.flag_lines import flag_key
 from pytest_judgesense.files.foreign_results import messages_of
-from pytest_judgesense.files.proposals import FileShape, Proposal
+from pytest_judgesense.files.proposals import FileShape, Proposal, ShownSetting
 from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.files.shapes.repeated import numbered, with_rows
 from pytest_judgesense.files.shapes.settings import column, columns
@@ -20,6 +23,11 @@ from pytest_judgesense.files.tables import RowTable
 
 _REPLY: Final = "reply"
 _MODEL: Final = "model"
+# The parts of custom_id, where it names what was judged and by which criterion.
+_JUDGED: Final = "judged"
+_CRITERION: Final = "criterion"
+_JOINTS: Final = ("__", "::", "|", "--", "#", "/", ":", "-", "_")
+_MOST_CRITERIA: Final = 12
 _OK: Final = 200
 _LIMIT: Final = 300
 _USAGE: Final = {
@@ -30,20 +38,22 @@ _NO_PROMPTS: Final = (
     "a batch's output holds no prompts: those of its input file are added by --join "
     "INPUT.jsonl=custom_id --map prompt=body.messages"
 )
-_LABELS: Final = (
-    "verdicts are read from the replies: where most of these show no closed set of them, --labels "
-    "names it, such as --labels 1,2,3,4,5"
-)
 
 
 def _proposal(table: RowTable) -> Proposal:
+    item: tuple[ShownSetting, ...] = (column("item", "custom_id", "the request"),)
+    if table.has(_CRITERION):
+        item = (
+            column("item", _JUDGED, "what several requests are about"),
+            column("suite", _CRITERION, "the part of custom_id by which replies state other flags"),
+        )
     return Proposal(
         (
-            column("item", "custom_id", "the request"),
+            *item,
             *columns(table, {"judge": _MODEL}, "the model that answered"),
             column("reply", _REPLY, "the text of the answer, which states the verdict"),
         ),
-        notes=(_NO_PROMPTS, _LABELS),
+        notes=(_NO_PROMPTS,),
     )
 
 
@@ -54,7 +64,40 @@ def _rows(table: RowTable) -> RowTable:
     )
     only = next(iter(models)) if len(models) == 1 else "unknown"
     rows = [reply for row in table for reply in _replies(row, only)]
-    return numbered(with_rows(table, rows), ("custom_id", _MODEL))
+    return numbered(with_rows(table, _by_criterion(rows)), ("custom_id", _MODEL))
+
+
+def _by_criterion(rows: list[Row]) -> list[Row]:
+    """Rows with the two parts of ``custom_id``, where one of them is what is asked of the other.
+
+    All parts occur together, and what replies say ("Relevance: True", "Grounded: True") goes by
+    one of them.
+    """
+    names = [str(row.value["custom_id"]) for row in rows]
+    for joint, is_last in product(_JOINTS, (True, False)):
+        parts = [name.rpartition(joint) if is_last else name.partition(joint) for name in names]
+        judged, criteria = ([part[place] for part in parts] for place in (0, 2))
+        if not is_last:
+            judged, criteria = criteria, judged
+        if all(judged) and all(criteria) and _are_criteria(judged, criteria, rows):
+            return [
+                replace(row, value={**row.value, _JUDGED: item, _CRITERION: criterion})
+                for row, item, criterion in zip(rows, judged, criteria, strict=True)
+            ]
+    return rows
+
+
+def _are_criteria(judged: Sequence[str], criteria: Sequence[str], rows: Sequence[Row]) -> bool:
+    count = len({*criteria})
+    together = {*zip(judged, criteria, strict=True)}
+    if not 2 <= count <= _MOST_CRITERIA or len(together) < count * len({*judged}):
+        return False
+    keys: dict[str, Counter[str]] = {}
+    for criterion, row in zip(criteria, rows, strict=True):
+        key = flag_key(row.value[_REPLY] or "")
+        keys.setdefault(criterion, Counter()).update([key] if key else [])
+    usual = [counted.most_common(1)[0][0] for counted in keys.values() if counted]
+    return len(usual) == count and len({*usual}) > 1
 
 
 def _of_body(row: Row, name: str) -> Any:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pytest_judgesense.errors import JudgesenseError
 from pytest_judgesense.files.candidate_texts import (
@@ -89,13 +89,14 @@ def naming_of(
     ] * contradicted
     of_texts = _by_texts(words, texts)
     shown_of = {"verdict": shown, "label": ""}
-    sure = {"verdict": by_replies if is_unanimous else "", "label": ""}
+    pairs = {field: _pairs_by_field(judgments, words, field) for field in asked_of}
+    sure = {"verdict": by_replies if is_unanimous else "", "label": _by_pairs(pairs["label"])}
     open_namings = [
         OpenNaming(
             field,
             f"{field}s",
             words[0],
-            "; ".join(filter(None, (shown_of[field], of_texts, _alike(judgments, words, field)))),
+            "; ".join(filter(None, (shown_of[field], of_texts, _alike(pairs[field], field)))),
             (SLOT if of_texts else sure[field]) or "",
         )
         for field, is_named in asked_of.items()
@@ -152,7 +153,14 @@ def _slot_stated(reply: str, words: tuple[str, str]) -> int | None:
     return None
 
 
-def _alike(judgments: Iterable[Judgment], words: tuple[str, str], field: str) -> str:
+class _Pairs(NamedTuple):
+    """How many judgments there are in both orders, and in how many the word is the same."""
+
+    same: int
+    both: int
+
+
+def _pairs_by_field(judgments: Iterable[Judgment], words: tuple[str, str], field: str) -> _Pairs:
     """How many items have the same word as their ``field`` in both orders."""
     by_item: dict[tuple[str, ...], dict[str, set[str]]] = {}
     for judgment in judgments:
@@ -162,5 +170,21 @@ def _alike(judgments: Iterable[Judgment], words: tuple[str, str], field: str) ->
             item = (judgment.judge, trial.item, trial.template, str(trial.replicate))
             by_item.setdefault(item, {}).setdefault(trial.order, set()).add(str(word))
     both = [by_order for by_order in by_item.values() if len(by_order) == 2]
-    same = sum(by_order["ab"] == by_order["ba"] for by_order in both)
-    return f"{same} of {len(both)} pairs have the same {field} in both orders" if both else ""
+    return _Pairs(sum(by_order["ab"] == by_order["ba"] for by_order in both), len(both))
+
+
+def _alike(pairs: _Pairs, field: str) -> str:
+    if not pairs.both:
+        return ""
+    return f"{pairs.same} of {pairs.both} pairs have the same {field} in both orders"
+
+
+def _by_pairs(labels: _Pairs) -> str:
+    """What labels name, where all pairs say the same: what is right does not follow the order.
+
+    A label that stays in both orders names a content, one that changes with them a slot. Of
+    verdicts this shows nothing: a judge may follow the order.
+    """
+    if labels.both < _FEWEST_UNANIMOUS:
+        return ""
+    return {labels.both: CONTENT, 0: SLOT}.get(labels.same, "")

@@ -582,7 +582,7 @@ def _not_comparable(
         )
         return
     vouched = not verdicts.isdisjoint(meant) and not labels.isdisjoint(meant)
-    comparable = vouched or not verdicts.isdisjoint(labels)
+    comparable = vouched or not verdicts.isdisjoint(labels) or _are_partners(verdicts | labels)
     if not verdicts or not labels or (comparable and not swapped):
         return
     answers = inferred_answers(verdicts | labels)
@@ -598,6 +598,12 @@ def _not_comparable(
         as_they_are = [(word, word) for word in (min(verdicts), min(labels))]
         remedy += f"; if no verdict is ever right, name one of each: {_values(as_they_are)}"
     yield without_common_value(suite, verdicts, labels, remedy)
+
+
+def _are_partners(words: Collection[str]) -> bool:
+    """Whether two words are the two of a question, of which few rows may hold one each."""
+    both = sorted(words)
+    return len(both) == 2 and bool(no_and_yes(both) or candidates_among(both))
 
 
 def _refuse_texts(suite: str, judgments: Sequence[Judgment], columns: Mapping[str, str]) -> None:

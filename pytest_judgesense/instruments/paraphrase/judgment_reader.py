@@ -52,10 +52,6 @@ _CONDITION: Final = "condition."
 _RENAMED: Final = frozenset(("order", "template"))
 # Words of the judge and of people (as people.NAME): the same in capitals, and as numbers in 4.0.
 _ANSWERS: Final = ("verdict", "label")
-# Fields that a row may leave out; each file that states them states them for some rows.
-_SPARSE: Final = frozenset(
-    ("failed", "reply", "label", "prompt_tokens", "completion_tokens", "latency_s", CONFIDENCE)
-)
 _FIELD: Final = re.compile(r"field\.[a-z][a-z0-9_]*")
 
 
@@ -189,26 +185,28 @@ class JudgmentReader:
         return {person: label for person, label in labels.items() if label is not None}
 
     def _cell(self, row: Row, column: str) -> Any:
-        """The value in a column, or in several, joined; ``...`` if the row has none."""
+        """The value in a column, or in several, joined; ``...`` if the row has none.
+
+        Of several, one that a row lacks is empty.
+        """
         value = field_of(row.value, column)
         if value is not ... or "," not in column:
             return value
         parts = {part: field_of(row.value, part) for part in column.split(",")}
-        if missing := [part for part, inner in parts.items() if inner in (None, "", ...)]:
+        missing = [part for part, inner in parts.items() if inner in (None, "", ...)]
+        if len(missing) == len(parts):
             raise row.wrong(missing[0], "a text or a number")
-        return "-".join(map(str, parts.values()))
+        return "-".join("" if part in missing else str(inner) for part, inner in parts.items())
 
     def _text(self, row: Row, name: str) -> str | None:
-        """A field as a word of ours; ``None`` for an empty cell."""
+        """A field as a word of ours; ``None`` for an empty cell, or none."""
         column = self.columns.get(name)
         if column is None:
             return self.fixed.get(name)
         value = self._cell(row, column)
         answers = name in _ANSWERS or name.startswith(_PERSON)
-        if value is ...:
-            if name in _SPARSE or name.startswith(_PERSON):
-                return None
-            raise row.wrong(column, f"the {name} of the judgment")
+        if value is ...:  # a field that other rows have
+            return None
         if isinstance(value, list | dict) or (isinstance(value, float) and math.isinf(value)):
             raise row.wrong(column, f"the {name} of the judgment: a text or a finite number")
         text = "" if value is None else str(value).strip()

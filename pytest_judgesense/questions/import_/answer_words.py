@@ -87,7 +87,8 @@ def _rename_nothing(finder: Finder, verdict: ColumnFacts) -> None:
     for word in verdict.different:
         low = word.casefold()
         others = len(verdict.different) - 1
-        if low in words_of.NO_ANSWER and low not in finder.renamed and others >= _FEWEST_GRADES:
+        says_nothing = low in words_of.NO_ANSWER or _is_failure(low, verdict)
+        if says_nothing and low not in finder.renamed and others >= _FEWEST_GRADES:
             finder.show("value", (word, ""), f"{word} states no verdict")
     if verdict.kind == "numbers" and _BELOW_ALL not in finder.renamed:
         numbers = verdict.numbers
@@ -98,6 +99,12 @@ def _rename_nothing(finder: Finder, verdict: ColumnFacts) -> None:
             )
             row = verdict.texts.index(_BELOW_ALL)
             finder.ask(f"what does -1 in column {verdict.name} say?", readings, row=row)
+
+
+def _is_failure(low: str, verdict: ColumnFacts) -> bool:
+    """Whether a word says that a call failed: ``failed!``, where nothing is said to have passed."""
+    said = {word.casefold() for word in verdict.different}
+    return low.strip("!?.() ") in ("failed", "failure") and not said & {"passed", "pass"}
 
 
 def _begins_at_zero_or_one(numbers: Sequence[str]) -> bool:

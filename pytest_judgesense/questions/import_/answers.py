@@ -14,11 +14,15 @@ from typing import Final
 from pytest_judgesense.errors import listed
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
+from pytest_judgesense.files.rows import name_words
+from pytest_judgesense.files.synonyms import candidate_pairs
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
+from pytest_judgesense.questions.import_.criteria import criterion_of
 from pytest_judgesense.questions.import_.finder import (
     Finder,
     is_of_people,
+    names_models,
     says_answers,
     weight_of,
     words_in,
@@ -27,17 +31,17 @@ from pytest_judgesense.replies.stated_answers import WHOLE_REPLY, StatedAnswers,
 from pytest_judgesense.suites.space import whole_scale
 
 _LABEL: Final = ("label",)
-_JUDGES: Final = frozenset(("judge", "grader", "evaluator", "model"))
 # From here on a name alone says that a column holds the answers of a judge.
 _SURE: Final = 2
 _OF_VERDICTS: Final = 3
-_GRADE_FIELDS: Final = ("score", "grade", "rating", "value")
-# Fields of objects that are called so are criteria.
-_GRADE_OBJECTS: Final = ("scores", "grades", "ratings")
 # So many columns of usual criteria show what the others are called.
 _FEWEST_ALIKE: Final = 2
 _ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if word.isalpha()}
-_PERSONS: Final = frozenset("annotator rater person worker reviewer user expert".split())
+_PERSONS: Final = frozenset(
+    "annotator rater person worker reviewer user expert voter participant human".split()
+)
+# Of them, those of whom each row may have another.
+_RATERS: Final = frozenset("annotator rater worker reviewer expert voter".split())
 # A list of letters of which the last may be neither of two candidates.
 _THREE_LETTERS: Final = {"A", "B", "C"}
 # Words of columns of true and false that say whether something is as it is to be.
@@ -47,13 +51,20 @@ _MET: Final = frozenset(
 )
 # An answer is made of several, if another is not.
 _OF_SEVERAL: Final = ("mean", "average", "avg", "median", "total", "sum")
+# Of the replies of a judge, those that state a verdict at least.
+_LEAST_STATING: Final = 0.1
 # Forms in which texts that are judged state an answer as well.
 _OF_SOLUTIONS: Final = ("boxed", "answer")
 
 
 def find_answers(finder: Finder) -> None:
     """Take the column, or columns, of what the judge said."""
-    if finder.has_answers or _take_wide_orders(finder) or _take_grades(finder):
+    if finder.fields.get("verdict") == "" and not finder.has_answers:
+        _without_judge(finder)
+        return
+    if finder.has_answers or _is_by_people(finder):
+        return
+    if _take_wide_orders(finder) or _take_grades(finder):
         return
     of_people = [f for f in finder.free.values() if is_of_people(f) and f.may_answer]
     weights = {facts.name: weight_of(facts) for facts in finder.free.values()}
@@ -68,13 +79,15 @@ def find_answers(finder: Finder) -> None:
         if weights[facts.name] >= _SURE or not of_people or _as_comparable(facts, of_people)
     ]
     best = max((weights[facts.name] for facts in candidates), default=0)
+    of_candidates = {n for pair in candidate_pairs(f.name for f in candidates) for n in pair}
+    if len(of_candidates) < len(candidates):  # what is said of each candidate compares none
+        candidates = [facts for facts in candidates if facts.name not in of_candidates]
+        best = max(weights[facts.name] for facts in candidates)
     top = [facts for facts in candidates if weights[facts.name] == best]
     top = [facts for facts in top if not words_in(facts, _OF_SEVERAL)] or top
     top = [facts for facts in top if facts.name == "verdict"] or top
     if not top:
         _without_answers(finder, of_people)
-    elif (who := _who_said_it(finder)) is not None:
-        finder.no_judge = f"each row is what one person said, {top[0].name} by {who.name}"
     elif len(top) > 1 and any(facts.texts != top[0].texts for facts in top):
         _ask_which(finder, top)
     elif (other := _of_other_kind(finder, top[0])) is not None:
@@ -105,50 +118,32 @@ def _of_other_kind(finder: Finder, verdict: ColumnFacts) -> ColumnFacts | None:
 
 def _ask_which(finder: Finder, top: Sequence[ColumnFacts]) -> None:
     """Ask which of several columns holds the verdict, by a row in which two of them differ."""
-    judges = _judges_among(finder, top)
-    candidates = judges or top
-    first, second = candidates[:2]
+    first, second = top[:2]
     both = [*zip(first.texts, second.texts, strict=True)]
     differing = (place for place, said in enumerate(both) if said[0] != said[1] and all(said))
     row = next(differing, 0)
-    readings = []
-    for facts in (first, second):
-        settings = [Setting("map", ("verdict", facts.name))]
-        if judges and not finder.says("judge"):
-            settings.append(Setting("judge", facts.name))
-        readings.append(PossibleReading(tuple(settings), f"it said {facts.texts[row]}"))
-    names = listed(facts.name for facts in candidates)
-    if judges:
-        finder.notes.append(
-            "each judge is imported once; judgesense recordings join makes one log of theirs"
-        )
-        asks = f"the columns {names} say the same kind of verdict: which is the judge?"
-    else:
-        asks = f"which column is what the judge said: {names}?"
-    finder.ask(asks, readings, row=row)
+    readings = [
+        PossibleReading((Setting("map", ("verdict", facts.name)),), f"it said {facts.texts[row]}")
+        for facts in (first, second)
+    ]
+    if are_grades := _all_at_once(top):
+        readings = [are_grades, readings[0]]
+    names = listed(facts.name for facts in top)
+    finder.ask(f"which column is what the judge said: {names}?", readings, row=row)
 
 
-def _judges_among(finder: Finder, top: Sequence[ColumnFacts]) -> list[ColumnFacts]:
-    """The columns that say the same kind of verdict and are called after a judge each; or none."""
-    first = top[0]
-
-    def is_alike(facts: ColumnFacts) -> bool:
-        same = {w.casefold() for w in facts.different} == {w.casefold() for w in first.different}
-        is_named = bool(words_in(facts, words_of.ANSWERS.keys() | {*_LABEL} | words_of.CRITERIA))
-        of_other = words_of.COUNTS | words_of.IDS | words_of.ORDER | words_of.ABOUT - _JUDGES
-        return (
-            facts.kind == first.kind
-            and (same or facts.kind == "true or false")
-            and not (is_named or is_of_people(facts) or words_in(facts, of_other))
-        )
-
-    alike = [facts for facts in finder.free.values() if is_alike(facts)]
-    of_models = [facts for facts in alike if words_in(facts, words_of.MODELS | words_of.JUDGE)]
-    return alike if len(of_models) > 1 and {*map(_name, top)} <= {*map(_name, alike)} else []
-
-
-def _name(facts: ColumnFacts) -> str:
-    return facts.name
+def _all_at_once(columns: Sequence[ColumnFacts]) -> PossibleReading | None:
+    """That all columns are grades by criteria of one scale, if they may be."""
+    scales = [whole_scale(facts.stated) for facts in columns if facts.kind == "numbers"]
+    are_plain = any({*facts.own_words} <= words_of.ANSWERS.keys() for facts in columns)
+    if are_plain or len(scales) < len(columns) or any(scale is None for scale in scales):
+        return None
+    together = whole_scale([text for facts in columns for text in facts.stated])
+    # Another scale is another kind of number, such as a count.
+    if together is None or len({(facts.numbers[0], facts.numbers[-1]) for facts in columns}) > 1:
+        return None
+    settings = tuple(Setting("grades", (facts.name, facts.name)) for facts in columns)
+    return PossibleReading(settings, f"it gave all {len(columns)} grades, a criterion each")
 
 
 def _ask_whose(finder: Finder, facts: ColumnFacts) -> None:
@@ -161,14 +156,66 @@ def _ask_whose(finder: Finder, facts: ColumnFacts) -> None:
     finder.ask(f"who said what stands in column {facts.name}: the judge?", readings, row=row)
 
 
+def _is_by_people(finder: Finder) -> bool:
+    """Whether each row is what one person said, and nothing is a judge's; then it is told."""
+    who = _who_said_it(finder)
+    if who is None or _names_a_judge(finder) or finder.says("reply") or finder.says("judge"):
+        return False
+    said = [facts for facts in finder.free.values() if facts is not who and _may_be_said(facts)]
+    if not said:
+        return False
+    said.sort(key=weight_of, reverse=True)
+    names = listed(facts.name for facts in said)
+    finder.no_judge = f"each row is what one person said, {names} by {who.name}"
+    if not finder.says("label"):
+        finder.take("label", said[0].name, said[0].says)
+        for facts in said[1:]:
+            finder.free.pop(facts.name)
+        if len(said) > 1:
+            others = " or ".join(f"--map label={facts.name}" for facts in said[1:])
+            finder.notes.append(f"{said[0].name} is proposed as the label; others: {others}")
+    return True
+
+
+def _may_be_said(facts: ColumnFacts) -> bool:
+    """Whether a column may hold what a person said."""
+    are_votes = facts.kind == "words" and says_answers(facts) and _may_answer(facts)
+    are_grades = facts.kind == "numbers" and bool(criterion_of(facts))
+    is_name = len(facts.different) < 2 or words_in(facts, words_of.MODEL | words_of.COUNTS)
+    return not is_name and (bool(weight_of(facts)) or are_votes or are_grades)
+
+
+def _names_a_judge(finder: Finder) -> bool:
+    """Whether a column is a judge's: its name, or what it said."""
+    for facts in finder.free.values():
+        by_judge = words_in(facts, words_of.JUDGE - words_of.JUDGED - {"eval"})
+        if by_judge and not is_of_people(facts):
+            return True
+    return False
+
+
 def _who_said_it(finder: Finder) -> ColumnFacts | None:
     """A column that names the person whose answer a row is."""
     for facts in finder.free.values():
         who = {*facts.words} - {"id", "name"}
+        if not who or not who <= _PERSONS or facts.missing or says_answers(facts):
+            continue
+        is_id = "id" in facts.words and facts.is_unique and who <= _RATERS
         repeats = 1 < len(facts.different) < len(facts.cells)
-        if who and who <= _PERSONS and repeats and not says_answers(facts):
+        if (
+            (repeats or is_id)
+            and facts.kind in ("words", "names", "numbers")
+            and not names_models(facts)
+        ):
             return facts
     return None
+
+
+def _without_judge(finder: Finder) -> None:
+    """Say that no judge speaks, as the user does, and which column holds what is right."""
+    label = finder.fields.get("label", "")
+    holds = f"; {label} holds what people said" if label else ""
+    finder.no_judge = f"no column holds what a judge said, as you say{holds}"
 
 
 def _without_answers(finder: Finder, of_people: Sequence[ColumnFacts]) -> None:
@@ -178,6 +225,7 @@ def _without_answers(finder: Finder, of_people: Sequence[ColumnFacts]) -> None:
     labels = [*of_people, *(f for f in finder.free.values() if f.words == _LABEL)]
     may_be = [facts for facts in finder.free.values() if _may_answer(facts)]
     may_be = [facts for facts in may_be if facts not in labels]
+    may_be.sort(key=lambda facts: not says_answers(facts))  # the usual words of verdicts first
     if labels:
         may_be = [facts for facts in may_be if _as_comparable(facts, labels)]
     if len(may_be) == 1:
@@ -196,8 +244,12 @@ def _may_answer(facts: ColumnFacts) -> bool:
     """Whether a column could hold answers, whatever its name: few words that repeat."""
     is_id = words_in(facts, words_of.IDS) or facts.is_unique or len(facts.different) < 2
     varies = 2 * len(facts.different) > len(facts.cells) > 4
-    of_other = words_of.COUNTS | words_of.ABOUT | words_of.ORDER | words_of.REPLICATE
-    return facts.may_answer and not is_id and not varies and not words_in(facts, of_other)
+    is_count = facts.kind == "numbers" and facts.words[:1] == ("n",)
+    is_counted = is_count or words_in(facts, words_of.COUNTS | words_of.ORDER | words_of.REPLICATE)
+    # A number is what the last word of its name says: "topic_adherence" is no topic.
+    about = facts.words[-1:] if facts.kind == "numbers" else facts.words
+    is_other = bool(is_counted) or bool({*about} & words_of.ABOUT)
+    return facts.may_answer and not is_id and not varies and not is_other
 
 
 def _as_comparable(facts: ColumnFacts, labels: Sequence[ColumnFacts]) -> bool:
@@ -212,23 +264,80 @@ def _as_comparable(facts: ColumnFacts, labels: Sequence[ColumnFacts]) -> bool:
 
 
 def _read_replies(finder: Finder) -> bool:
-    """Take the replies in which verdicts are stated, if there are such."""
-    named = finder.column_of("reply")
-    for facts in [named] if named else [*finder.free.values()]:
+    """Take the replies in which verdicts are stated, if there are such; or ask whose texts are."""
+    if (named := finder.column_of("reply")) is not None:
+        return _read_named(finder, named)
+    open_columns: list[tuple[ColumnFacts, StatedAnswers]] = []
+    for facts in finder.free.values():
         if facts.kind not in ("texts", "names", "words") or is_of_people(facts):
             continue
         shown = stated_answers(facts.texts)
-        if shown.form == WHOLE_REPLY and facts is not named:
+        if not shown.labels or shown.form == WHOLE_REPLY or not _is_judges(facts, shown):
             continue  # a column of answers, of which nothing says whose they are
-        if shown.labels and 2 * shown.stating >= len(facts.stated) and _is_judges(facts, shown):
+        if _is_called_judges(facts) or _is_of_judges(shown):
             _take_replies(finder, facts, shown)
             return True
-    return False
+        open_columns.append((facts, shown))
+    if open_columns:
+        _ask_whose_texts(finder, *open_columns[0])
+    return bool(open_columns)
+
+
+def _read_named(finder: Finder, facts: ColumnFacts) -> bool:
+    """Take the labels that the replies of a judge state; where most state none, ask."""
+    shown = stated_answers(facts.texts)
+    if shown.labels:
+        _take_replies(finder, facts, shown)
+        return True
+    shown = stated_answers(facts.texts, _LEAST_STATING)
+    if not shown.labels:
+        finder.no_judge = (
+            f"column {facts.name} holds what it said, and {shown.why}; if the replies state "
+            "verdicts, name these: --labels A,B,tie, or --labels 1,2,3,4,5"
+        )
+        return True
+    labels = Setting("labels", shown.labels)
+    said = ", ".join(shown.labels)
+    readings = (
+        PossibleReading((labels,), f"{shown.stating} replies state one of {said}, the others none"),
+        PossibleReading(
+            (Setting("map", ("reply", "")),), "the replies are those of a model that was judged"
+        ),
+    )
+    row = next(place for place, text in enumerate(facts.texts) if text)
+    asks = f"do the replies in column {facts.name} state verdicts? {shown.why}"
+    finder.ask(asks, readings, row=row)
+    return True
+
+
+def _ask_whose_texts(finder: Finder, facts: ColumnFacts, shown: StatedAnswers) -> None:
+    readings = (
+        PossibleReading(
+            (Setting("map", ("reply", facts.name)), Setting("labels", shown.labels)),
+            f"a judge wrote it, who said one of {', '.join(shown.labels)}",
+        ),
+        PossibleReading((Setting("map", ("field.output", facts.name)),), "it is what was judged"),
+    )
+    finder.ask(f"who wrote column {facts.name}: a judge? {shown.why}", readings)
+
+
+def _is_called_judges(facts: ColumnFacts) -> bool:
+    """Whether the name of a column says that a judge wrote its texts."""
+    by_judge = words_in(facts, (words_of.JUDGE - words_of.JUDGED) | words_of.REPLIES)
+    return bool(by_judge) or facts.name == "reply"
+
+
+def _is_of_judges(shown: StatedAnswers) -> bool:
+    """Whether the form in which texts state something is one that a judge is asked for."""
+    return shown.form.startswith("[[") or any(
+        word in words_of.ANSWERS and words_of.ANSWERS[word] >= _SURE
+        for word in name_words(shown.form)
+    )
 
 
 def _is_judges(facts: ColumnFacts, shown: StatedAnswers) -> bool:
     """Whether a judge, and not who was judged, may have written the texts of a column."""
-    if words_in(facts, words_of.JUDGE | words_of.REPLIES) or facts.name == "reply":
+    if _is_called_judges(facts):
         return True
     is_question = words_in(facts, words_of.JUDGED_TEXTS - words_of.WRITTEN)
     of_solution = any(word in shown.form.casefold() for word in _OF_SOLUTIONS)
@@ -273,7 +382,7 @@ def _take_grades(finder: Finder) -> bool:
     """Take columns of whole numbers, a criterion each, where no other column is a verdict."""
     graded: dict[str, ColumnFacts] = {}
     for facts in finder.free.values():
-        criterion = _criterion(facts)
+        criterion = criterion_of(facts)
         if criterion and facts.kind == "numbers" and not is_of_people(facts):
             graded.setdefault(criterion, facts)
     _add_alike(finder, graded)
@@ -283,6 +392,7 @@ def _take_grades(finder: Finder) -> bool:
         if weight_of(facts) >= _OF_VERDICTS
         and facts not in graded.values()
         and not is_of_people(facts)
+        and not words_in(facts, words_of.IDS)
     ]
     is_verdict = any(facts.kind != "numbers" for facts in stated) or len(graded) <= len(stated)
     if not graded or (stated and is_verdict):
@@ -320,20 +430,6 @@ def _add_alike(finder: Finder, graded: dict[str, ColumnFacts]) -> None:
         is_new = facts not in graded.values() and not is_other
         if is_alike and is_new and {*facts.stated} <= {*scale}:
             graded[criterion] = facts
-
-
-def _criterion(facts: ColumnFacts) -> str:
-    """The criterion that a column's name names: one of the usual ones, or a key with a score."""
-    parts = facts.name.split(".")
-    if len(parts) > 1 and parts[-1].casefold() in _GRADE_FIELDS:
-        return parts[-2]
-    if len(parts) > 1 and parts[-2].casefold() in _GRADE_OBJECTS:
-        return parts[-1]
-    usual = [word for word in facts.words if word in words_of.CRITERIA]
-    beside = words_of.JUDGE | words_of.PEOPLE | words_of.ANSWERS.keys()
-    is_answer = len(facts.words) == 1 and facts.words[0] in words_of.ANSWERS
-    is_other = bool({*facts.words} - {*usual} - beside)
-    return "" if is_answer or is_other else "_".join(usual)
 
 
 def _take_people_of(finder: Finder, criterion: str, *, alone: bool) -> None:

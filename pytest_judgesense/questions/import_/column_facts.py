@@ -171,9 +171,12 @@ class ColumnFacts:
 
 
 def columns_of(table: RowTable) -> dict[str, ColumnFacts]:
-    """The columns of a table, and those of the fields of objects in them, by name."""
+    """The columns of a table, and those of the fields of objects in them, by name.
+
+    One without a name, such as the index that pandas writes, cannot be mapped, and is none.
+    """
     columns: dict[str, ColumnFacts] = {}
-    for name in table.columns:
+    for name in filter(None, table.columns):
         values = [row.value.get(name) for row in table]
         for leaf in _leaves(name, values):
             if leaf != name:

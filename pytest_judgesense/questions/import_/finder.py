@@ -9,6 +9,7 @@ from typing import Any, Final
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.judgment_fields import of_one_order
 from pytest_judgesense.files.proposals import OpenQuestion, PossibleReading, Setting, ShownSetting
+from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.files.tables import RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
@@ -130,12 +131,24 @@ def few(words: Sequence[str]) -> str:
 
 _RIGHT: Final = ("answer", "label", "option", "choice", "response", "verdict")
 _BY_JUDGE_ALONE: Final = 2
+_OF_JUDGES: Final = ("verdict", "judgment", "judgement")
+_PREFERRED: Final = words_of.OF_PAIRS - {"chosen"}
 
 
 def is_of_people(facts: ColumnFacts) -> bool:
     """Whether the name of a column says that people, or the right answers, stand in it."""
-    is_right = "correct" in facts.words and bool(words_in(facts, _RIGHT))
-    return bool(words_in(facts, words_of.PEOPLE)) or is_right
+    is_right = "correct" in facts.own_words and bool({*facts.own_words} & {*_RIGHT})
+    of_people = words_in(facts, words_of.PEOPLE)
+    if of_people == {"majority"} and words_in(facts, _OF_JUDGES):
+        return False  # that of several runs of a judge
+    if of_people == {"annotator"} and facts.kind == "words" and names_models(facts):
+        return False  # a model annotated
+    return bool(of_people) or is_right
+
+
+def names_models(facts: ColumnFacts) -> bool:
+    """Whether each cell of a column is the name of a language model."""
+    return all({*name_words(name)} & words_of.MODELS for name in facts.different)
 
 
 def says_answers(facts: ColumnFacts) -> bool:
@@ -145,9 +158,15 @@ def says_answers(facts: ColumnFacts) -> bool:
     return facts.kind == "true or false" or (facts.kind == "words" and 2 * len(usual) > len(said))
 
 
+def _is_name(facts: ColumnFacts) -> bool:
+    """Whether a column names something, such as a model, and not what was preferred."""
+    is_called_so = facts.own_words[-1:] in [("model",), ("id",), ("name",)]
+    return is_called_so and facts.kind == "words" and not words_in(facts, _PREFERRED)
+
+
 def weight_of(facts: ColumnFacts) -> int:
     """How well the name of a column says that it holds a judge's answers; 0 if it cannot."""
-    if not facts.may_answer or words_in(facts, words_of.COUNTS):
+    if not facts.may_answer or words_in(facts, words_of.COUNTS) or _is_name(facts):
         return 0
     best = max((words_of.ANSWERS.get(word, 0) for word in facts.own_words), default=0)
     by_judge = words_in(facts, words_of.JUDGE)

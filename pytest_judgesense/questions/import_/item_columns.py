@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import PossibleReading, Setting
-from pytest_judgesense.files.rows import Row, field_of
+from pytest_judgesense.files.rows import LIST_COLUMN, Row, field_of
 from pytest_judgesense.files.tables import FILE_COLUMN, RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
@@ -39,8 +39,11 @@ _MOST_TOGETHER: Final = 3
 _MOST_TRIED: Final = 24
 _SHORT: Final = ("words", "names", "numbers")
 _OF_ITEM: Final = ("order", "replicate", "judge", "template", "temperature", "suite")
+TRIAL_FIELDS: Final = frozenset(("item", "first", "second", *_OF_ITEM))
+"""The fields by which a judgment is told from others."""
+
 # By which fields repeats are numbered.
-_OF_TRIAL: Final = frozenset(("item", "first", "second", *_OF_ITEM)) - {"replicate"}
+_OF_TRIAL: Final = TRIAL_FIELDS - {"replicate"}
 # What a column may be that tells rows of an item apart: the field, and words of its name.
 _BESIDE: Final = (
     ("replicate", words_of.REPLICATE | {"seed"}),
@@ -58,6 +61,11 @@ _PARTS_OF_ITEM: Final = words_of.MODEL | frozenset(
 )
 # Texts that tell items best.
 _QUESTIONS: Final = frozenset("question prompt instruction task query input passage".split())
+_NUMBERING: Final = frozenset("index idx no number num".split())
+# Columns of the files, or lists, in which rows stand.
+_OF_PLACES: Final = (FILE_COLUMN, LIST_COLUMN)
+# Texts that are called so are as a judge wrote them.
+_RAW: Final = frozenset(("raw", "reply", "replies", "completion"))
 # What differs between calls, and not between items.
 _OF_CALL: Final = words_of.COUNTS | words_of.FAILED | words_of.SECONDS
 
@@ -82,7 +90,7 @@ def find_item(finder: Finder, model: ColumnFacts | None) -> None:
         _take_together(finder, named, stated)
 
 
-def find_beside_item(finder: Finder) -> None:
+def find_beside_item(finder: Finder, model: ColumnFacts | None) -> None:
     """Take what tells rows of an item apart, where it is said which columns are the item."""
     names = finder.fields["item"]
     parts = [names] if names in finder.columns else names.split(",")
@@ -99,6 +107,8 @@ def find_beside_item(finder: Finder) -> None:
                 for part in some:
                     finder.take(part.field, part.facts.name, _WHY_BESIDE[part.field])
                 return
+    if model is not None and _tells((*item, model, *stated)):
+        _ask_model(finder, model)
 
 
 def _beside(finder: Finder, items: Collection[ColumnFacts]) -> list[_Beside]:
@@ -231,12 +241,13 @@ def _take_together(
 
 def _telling(finder: Finder, named: Sequence[ColumnFacts]) -> _Telling:
     free = [facts for facts in finder.free.values() if facts not in named]
+    free = [facts for facts in free if not facts.missing]  # what some rows lack names no item
     parts = [f for f in free if f.kind in _SHORT and words_in(f, _PARTS_OF_ITEM)]
     texts = [
         facts
         for facts in free
         if facts.kind in ("texts", "names")
-        and not words_in(facts, words_of.REPLIES | words_of.JUDGE)
+        and not words_in(facts, words_of.REPLIES | words_of.JUDGE | _RAW)
         and facts not in parts
     ]
     texts.sort(key=lambda facts: not words_in(facts, _QUESTIONS))
@@ -250,7 +261,7 @@ def _may_be_part(facts: ColumnFacts) -> bool:
     is_name = facts.kind in ("words", "names") or facts.are_whole_numbers
     is_answer = weight_of(facts) or says_answers(facts) or is_of_people(facts)
     of_judge = words_in(facts, _OF_CALL | words_of.JUDGE - {"model"})
-    is_name = is_name and facts.name != FILE_COLUMN
+    is_name = is_name and facts.name not in _OF_PLACES
     return is_name and not facts.missing and _may_repeat(facts) and not (is_answer or of_judge)
 
 
@@ -263,6 +274,7 @@ def _first_telling(
         ((*named, *parts), named),
         ((*named, *parts, *others), named),
         ((*named, *texts) if named else (*texts, *parts), named or texts),
+        ((*texts, *parts, *others), texts),
     ):
         for count in range(1, _MOST_TOGETHER + 1):
             for some in combinations(columns, count):
@@ -275,15 +287,26 @@ def _take_as_item(
     finder: Finder, columns: Sequence[ColumnFacts], named: Sequence[ColumnFacts]
 ) -> None:
     names = ",".join(facts.name for facts in columns)
-    if columns[0] not in named:
-        finder.also("item", names, "no id: its texts")
-        return
-    finder.also("item", names, _counted(columns))
+    is_named = columns[0] in named
+    finder.also("item", names, _counted(columns) if is_named else "no id: its texts")
     if len(columns) > 1 and not finder.says("cluster"):
-        finder.also("cluster", columns[0].name, "of several items")
+        finder.also("cluster", _cluster_among(columns).name, "of several items")
+    if not is_named:
+        return
     for facts in columns:
         if facts.kind != "texts":
             finder.free.pop(facts.name, None)
+
+
+def _cluster_among(columns: Sequence[ColumnFacts]) -> ColumnFacts:
+    """Of the columns of an item the one that several items share: a question, or the first.
+
+    An ``answer_index`` beside a question numbers its answers.
+    """
+    first = columns[0]
+    questions = [f for f in columns if words_in(f, _QUESTIONS) and not f.is_unique]
+    is_number = bool(words_in(first, _NUMBERING)) and not words_in(first, _QUESTIONS)
+    return questions[0] if questions and is_number else first
 
 
 # --- repeats that nothing numbers -----------------------------------------------------------------
@@ -300,7 +323,7 @@ def _take_repeats(finder: Finder, telling: _Telling, stated: Sequence[ColumnFact
         return False  # every such row is a copy of another, and may be there twice by mistake
     some = _first_telling(telling, stated, rows)
     differing = [facts for facts in finder.free.values() if _tells_more(facts, every, rows)]
-    if files := next((facts for facts in differing if facts.name == FILE_COLUMN), None):
+    if files := next((facts for facts in differing if facts.name in _OF_PLACES), None):
         _ask_files(finder, files, [f.name for f in (some or telling.named[:1])])
         return True
     if some and not differing:
@@ -328,7 +351,9 @@ def _ask_files(finder: Finder, files: ColumnFacts, item: Sequence[str]) -> None:
             (Setting("map", ("item", together)),), f"the items of {files.stated[0]} are its own"
         ),
     )
-    finder.ask("several files hold rows of the same items: is each file a judge's?", readings)
+    place = "file" if files.name == FILE_COLUMN else "list"
+    asks = f"several {place}s hold rows of the same items: is each {place} a judge's?"
+    finder.ask(asks, readings)
 
 
 def _tells_more(facts: ColumnFacts, every: Sequence[ColumnFacts], rows: int) -> bool:

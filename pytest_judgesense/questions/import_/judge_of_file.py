@@ -19,7 +19,8 @@ from pytest_judgesense.questions.import_.finder import words_in
 
 # Words of columns that name who wrote what was judged.
 _JUDGED: Final = (words_of.MODEL - {"llm"}) | {"assistant"}
-_ANOTHER: Final = "NAME"
+# What a judge is called whose name is not known; whoever knows it writes it in its place.
+_ANOTHER: Final = "judge-of-{}"
 # A shorter name may be part of any.
 _SHORTEST: Final = 4
 
@@ -39,9 +40,11 @@ def judge_question(
     if not judged:
         return None
     stem = slug(own_name(chosen.path))
+    another = _ANOTHER.format(stem)
     readings = (
         PossibleReading(
-            (Setting("judge", _ANOTHER),), f"{judged} was judged by another: {_ANOTHER}"
+            (Setting("judge", another),),
+            f"{judged} was judged by another, whose name may stand in place of {another}",
         ),
         PossibleReading((Setting("judge", stem),), f"{judged} judged itself"),
     )

@@ -8,6 +8,7 @@ from typing import Final
 from pytest_judgesense.errors import listed
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
+from pytest_judgesense.files.synonyms import candidate_pairs
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
 from pytest_judgesense.questions.import_.finder import Finder, few, is_of_people, words_in
@@ -18,6 +19,10 @@ _LABEL: Final = ("label",)
 _IF_ALONE: Final = ("better",)
 # How far a number of people may lie beyond the judge's highest.
 _BEYOND: Final = 1.5
+# So many numbers may stand for words: no, yes and neither.
+_MOST_CODES: Final = 3
+# Of true and false, which stand in many columns, so many are equal in one that says the same.
+_NEARLY_ALL: Final = 0.9
 
 
 def take_single_people(finder: Finder) -> None:
@@ -34,6 +39,7 @@ def find_labels(finder: Finder) -> None:
         if facts.may_answer
         and not words_in(facts, words_of.IDS | words_of.COUNTS)
         and (is_of_people(facts) or facts.words in (_LABEL, _IF_ALONE))
+        and not _is_of_other_kind(finder, facts)
     ]
     if finder.fields.get("label") == "":
         candidates = []  # it is said that no column holds one
@@ -47,6 +53,16 @@ def find_labels(finder: Finder) -> None:
     for name in dict.fromkeys(facts.name for facts in (*candidates, *joined)):
         finder.take(f"{OF_PEOPLE}{_person(name)}", name, "what a person said")
     _note_same_words(finder)
+
+
+def _is_of_other_kind(finder: Finder, facts: ColumnFacts) -> bool:
+    """Whether a column holds many numbers, and verdicts are words; or the other way."""
+    verdict = finder.column_of("verdict")
+    if verdict is None or verdict.kind == facts.kind:
+        return False
+    kinds = {verdict.kind: verdict, facts.kind: facts}
+    numbers = kinds.get("numbers")
+    return numbers is not None and len(numbers.different) > _MOST_CODES
 
 
 def _take_label(finder: Finder, candidates: Sequence[ColumnFacts]) -> list[ColumnFacts]:
@@ -126,16 +142,30 @@ def _says_as_verdicts(finder: Finder, facts: ColumnFacts) -> bool:
 
 def _note_same_words(finder: Finder) -> None:
     """Tell of columns of which nothing says whose they are, and which say what verdicts say."""
+    of_candidates = {name for pair in candidate_pairs(finder.free) for name in pair}
     alike = [
         facts.name
         for facts in finder.free.values()
         if facts.kind in ("words", "true or false")
         and len(facts.different) > 1
+        and not words_in(facts, words_of.MODEL | words_of.JUDGES)
+        and facts.name not in of_candidates
         and _says_as_verdicts(finder, facts)
+        and (facts.kind == "words" or _is_mostly_equal(finder, facts))
     ]
     if alike:
         options = " ".join(f"--map {OF_PEOPLE}{name}={name}" for name in alike)
+        have, are, they = ("have", "are", "they are") if alike[1:] else ("has", "is", "it is")
         finder.notes.append(
-            f"{listed(alike)} says what the verdicts say, and is left out; if it is a person's: "
-            f"{options}"
+            f"{listed(alike)} {have} words of the verdicts, and {are} left out; if {they} a "
+            f"person's: {options}"
         )
+
+
+def _is_mostly_equal(finder: Finder, facts: ColumnFacts) -> bool:
+    """Whether a column of true and false says in nearly all rows what the verdict says."""
+    verdict = finder.column_of("verdict")
+    assert verdict is not None
+    both = [(a, b) for a, b in zip(facts.texts, verdict.texts, strict=True) if a and b]
+    equal = sum(a.casefold() == b.casefold() for a, b in both)
+    return equal >= _NEARLY_ALL * len(both)

@@ -32,6 +32,7 @@ from pytest_judgesense.files.proposals import (
     ShownSetting,
 )
 from pytest_judgesense.files.reshaping import reshaped
+from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.files.tables import RowTable, own_name, read_rows
 from pytest_judgesense.questions.import_.chosen_options import (
@@ -41,8 +42,10 @@ from pytest_judgesense.questions.import_.chosen_options import (
 )
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, columns_of
 from pytest_judgesense.questions.import_.item_columns import with_numbers
+from pytest_judgesense.questions.import_.joined_files import as_joined
 from pytest_judgesense.questions.import_.judge_of_file import judge_question
 from pytest_judgesense.questions.import_.option_words import noting, refuse_unused
+from pytest_judgesense.questions.import_.retried_rows import without_retried
 from pytest_judgesense.questions.import_.roles import shown_by_columns
 from pytest_judgesense.questions.import_.structure import structure_of
 from pytest_judgesense.registry import Importer, Registry
@@ -114,8 +117,11 @@ class Look:
         """The command that reads the files so."""
         instead = {_key(setting) for setting in more}
         shown = [s.setting for s in self.shown if _key(s.setting) not in instead]
-        settings = [*settings_of(self.given), *shown, *more]
-        needed = [setting for setting in settings if not _is_by_own_name(setting)]
+        needed = [
+            *settings_of(self.given),
+            *(setting for setting in shown if not _is_by_own_name(setting)),
+            *more,
+        ]
         paths = (self.given.path, *self.given.more)
         return command_line(paths, dict.fromkeys(needed), output, self.form)
 
@@ -148,7 +154,9 @@ def looked_at(given: ImportOptions, form: str | None, registry: Registry) -> Loo
     importer, shape = _of_form(form, sight, registry)
     if not importer.plain:
         return _look_of_tool(given, importer)
+    given, joined = as_joined(given) if given.more else (given, ())
     is_read = sight.rows is not None and not given.more and not sight.is_folder
+    is_read = is_read and sight.path == given.path
     table = sight.rows if is_read and sight.rows else read_rows(given.path, *given.more)
     if not table:
         raise LogError(f"{given.path} holds no rows", expected="at least one")
@@ -161,7 +169,7 @@ def looked_at(given: ImportOptions, form: str | None, registry: Registry) -> Loo
         )
     if shape is None and form is None:
         shape = _shape_of(table, given)
-    look = _look_of_table(given, table, shape, registry)
+    look = _look_of_table(given, replace(table, notes=(*joined, *table.notes)), shape, registry)
     return replace(look, form=form or look.form)
 
 
@@ -267,6 +275,7 @@ def _look_of_table(
         by_columns = shown_by_columns(table, columns, said_of_rows, joined)
     shown = (*structure.taken, *by_columns.taken)
     chosen = with_settings(said_of_rows, (setting.setting for setting in by_columns.taken))
+    table = without_retried(table, chosen, columns)
     chosen = replace(chosen, looked_at=with_numbers(table, chosen))
     who = None
     if not structure.questions and not (proposal.no_judge or by_columns.no_judge):
@@ -311,7 +320,7 @@ def _with_namings(look: Look) -> Look:
         for naming in asked
         if naming.shown
     )
-    questions = tuple(_naming_question(look, naming) for naming in asked if not naming.shown)
+    questions = tuple(_naming_questions(look, [n for n in asked if not n.shown]))
     chosen = with_settings(look.chosen, (setting.setting for setting in shown))
     look = replace(look, shown=(*look.shown, *shown), chosen=chosen, questions=questions)
     if not questions:
@@ -321,7 +330,37 @@ def _with_namings(look: Look) -> Look:
     return replace(look, read=None, objection=naming_asked_for(suite, rest))
 
 
-def _naming_question(look: Look, naming: OpenNaming) -> OpenQuestion:
+def _naming_questions(look: Look, asked: Sequence[OpenNaming]) -> Iterator[OpenQuestion]:
+    """A question about verdicts, and one about all else: labels and texts are of one making."""
+    verdicts = [naming for naming in asked if naming.field == "verdict"]
+    rest = [naming for naming in asked if naming not in verdicts]
+    yield from (_naming_question(look, some) for some in (verdicts, rest) if some)
+
+
+def _naming_question(look: Look, some: Sequence[OpenNaming]) -> OpenQuestion:
+    evidence = "; ".join(naming.evidence for naming in some if naming.evidence)
+    subjects = " and ".join(naming.subject for naming in some)
+    word = some[0].first_word
+    readings = [
+        PossibleReading(
+            tuple(Setting("names", (naming.field, is_named)) for naming in some),
+            f"{subjects}: {word} is {meaning}",
+        )
+        for is_named, meaning in (
+            (SLOT, "the candidate that the judge saw first in this row"),
+            (CONTENT, "the item's first candidate, whatever the order"),
+        )
+    ]
+    return OpenQuestion(
+        f"the candidates changed places: do the {subjects} name slots or contents?"
+        f"{f' ({evidence})' if evidence else ''}",
+        _exchanged_row(look),
+        (readings[0], readings[1]),
+    )
+
+
+def _exchanged_row(look: Look) -> Row:
+    """A row in which the candidates changed places."""
     assert look.table is not None
     order = dict(look.chosen.map).get("order", "")
     values = {word.casefold(): meaning for word, meaning in look.chosen.value}
@@ -331,23 +370,7 @@ def _naming_question(look: Look, naming: OpenNaming) -> OpenQuestion:
         return values.get(word.casefold(), word) == "ba"
 
     exchanged = (row for row in look.table if is_exchanged(row.value.get(order)))
-    row = next(exchanged, look.table.rows[0])
-    word = naming.first_word
-    evidence = f" ({naming.evidence})" if naming.evidence else ""
-    return OpenQuestion(
-        f"the candidates changed places: do the {naming.subject} name slots or contents?{evidence}",
-        row,
-        (
-            PossibleReading(
-                (Setting("names", (naming.field, SLOT)),),
-                f"{word} is the candidate that the judge saw first in this row",
-            ),
-            PossibleReading(
-                (Setting("names", (naming.field, CONTENT)),),
-                f"{word} is the item's first candidate, whatever the order",
-            ),
-        ),
-    )
+    return next(exchanged, look.table.rows[0])
 
 
 def columns_used(look: Look) -> Collection[str]:

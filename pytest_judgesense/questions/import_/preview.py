@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from textwrap import wrap
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed, printable
 from pytest_judgesense.files.foreign_results import Imported
@@ -36,6 +36,18 @@ _OPTION: Final = 50
 _WORDS_HERE: Final = "what these words mean here"
 
 
+class AnsweredCommand(NamedTuple):
+    """A command that answers all questions.
+
+    Attributes:
+        meanings: what the files say when they are read so, a sentence for each answer.
+        command: as a shell takes it; empty where nothing of a judge is in the files then.
+    """
+
+    meanings: tuple[str, ...]
+    command: str
+
+
 @dataclass(frozen=True)
 class Preview(QuestionAnswer):
     """What files are taken for.
@@ -43,12 +55,12 @@ class Preview(QuestionAnswer):
     Attributes:
         look: at them.
         output: what they are to become, if the user says it.
-        answered: the commands that answer all questions, one way and the other.
+        answered: the commands that answer all questions, by combinations of their readings.
     """
 
     look: Look
     output: Path | None = None
-    answered: tuple[str, ...] = ()
+    answered: tuple[AnsweredCommand, ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -61,9 +73,11 @@ class Preview(QuestionAnswer):
         yield _title(look)
         yield from _column_lines(look)
         yield from _other_settings(look)
-        yield from (f"note: {note}" for note in look.notes)
+        for note in look.notes:
+            yield from _wrapped(f"note: {note}", "  ")
         if look.table is None and look.read is not None:  # what columns show of a table
-            yield from (f"note: {notice}" for notice in look.read.notices)
+            for notice in look.read.notices:
+                yield from _wrapped(f"note: {notice}", "  ")
         for question in look.questions:
             yield from _question_lines(question)
         if look.no_judge:
@@ -77,12 +91,15 @@ class Preview(QuestionAnswer):
             yield from self._commands()
 
     def _commands(self) -> Iterator[str]:
-        """The commands that answer every question."""
-        several = ", with all first readings, or all second" * (len(self.look.questions) > 1)
+        """The commands that answer every question, and what each reads."""
         yield ""
-        yield f"one of these{several}:"
-        for command in self.answered:
-            yield from command.split("\n")
+        yield "one of these:"
+        for meanings, command in self.answered:
+            yield from _wrapped(f"# {'; '.join(meanings)}", "#   ")
+            if command:
+                yield from command.split("\n")
+            else:
+                yield _items_command(self.look)
 
     def to_dict(self) -> Mapping[str, Any]:
         """What is taken for what, and what is asked."""
@@ -121,14 +138,18 @@ def taken_lines(look: Look) -> Iterator[str]:
             rows.append((words, _WORDS_HERE if option == "value" else "; ".join(whys)))
     width = min(max((len(words) for words, _ in rows), default=0), _OPTION)
     for words, why in rows:
-        yield from wrap(
-            printable(f"{words:<{width}}  {why}"),
-            width_of_screen(),
-            initial_indent="  ",
-            subsequent_indent="      ",
-            break_on_hyphens=False,
-            drop_whitespace=True,
-        )
+        yield from _wrapped(f"  {words:<{width}}  {why}", "      ")
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    """A text within a screen; its further lines are indented."""
+    return wrap(
+        printable(text),
+        width_of_screen(),
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def question_error(look: Look) -> JudgesenseError:
@@ -250,13 +271,13 @@ def _takes_column(shown: ShownSetting) -> bool:
 
 
 def _question_lines(question: OpenQuestion) -> Iterator[str]:
-    yield f"not known: {question.asks}"
+    yield from _wrapped(f"not known: {question.asks}", "  ")
     yield _cut(
         f"  {question.example.where}: {_row_words(question.example.value)}", width_of_screen()
     )
     for reading in question.readings:
         words = " ".join(map(quote, option_words(reading.settings)))
-        yield f"  {words}  {reading.meaning}"
+        yield from _wrapped(f"  {words}  {reading.meaning}", "      ")
 
 
 def _row_words(row: Mapping[str, Any]) -> str:
@@ -273,14 +294,15 @@ def _cell_words(cell: Any) -> str:
 
 
 def _gold_lines(look: Look) -> Iterator[str]:
-    yield f"no judge: {look.no_judge}"
+    yield from _wrapped(f"no judge: {look.no_judge}", "  ")
     yield ""
     yield "have a judge asked about these items:"
     yield _items_command(look)
 
 
 def _items_command(look: Look) -> str:
-    said = (shown.setting for shown in (*look.implied, *look.shown))
+    by_itself = (shown.setting for shown in (*look.implied, *look.shown))
+    said = (*by_itself, *settings_of(look.given))
     label = [setting for setting in said if setting in _labels(look)]
     words = ["--items", str(look.given.path), *option_words(label)]
     return f"judgesense init --callable MODULE:FUNCTION {' '.join(map(quote, words))}"

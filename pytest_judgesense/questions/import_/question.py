@@ -21,7 +21,12 @@ from pytest_judgesense.files.row_options import refuse_repeats
 from pytest_judgesense.files.tables import is_there
 from pytest_judgesense.questions.import_.chosen_options import with_settings
 from pytest_judgesense.questions.import_.look import Look, looked_at
-from pytest_judgesense.questions.import_.preview import Preview, question_error, taken_lines
+from pytest_judgesense.questions.import_.preview import (
+    AnsweredCommand,
+    Preview,
+    question_error,
+    taken_lines,
+)
 from pytest_judgesense.questions.import_.unread_replies import notice_of_unread
 from pytest_judgesense.questions.import_.verdict_counts import counts_of_verdicts
 from pytest_judgesense.questions.place import Place
@@ -36,6 +41,8 @@ _OF_ALL_ROWS: Final = frozenset({"judge", "suite", "replicate"})
 
 # An answer may raise a question, which is answered likewise, so many times.
 _MOST_ROUNDS: Final = 5
+# So many commands that answer all questions are printed.
+_MOST_COMMANDS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -64,24 +71,35 @@ class ImportQuestion:
         look = self._look()
         return Preview(look, self.output, self._answered(look))
 
-    def _answered(self, look: Look) -> tuple[str, ...]:
-        """The commands that answer all that is asked, by the first readings and by the second."""
-        commands = (self._command_of(look, number) for number in (0, 1))
-        return tuple(dict.fromkeys(commands)) if look.questions else ()
+    def _answered(self, look: Look) -> tuple[AnsweredCommand, ...]:
+        """The commands that answer all that is asked, by each combination of readings.
 
-    def _command_of(self, look: Look, number: int) -> str:
-        """The command with one reading of each question, and of those that follow from them."""
-        answered = look
-        for _ in range(_MOST_ROUNDS):
-            settings = [s for asked in answered.questions for s in asked.readings[number].settings]
-            options = with_settings(answered.given, settings)
-            try:
-                answered = looked_at(options, self.form, self.place.registry)
-            except JudgesenseError:
-                return answered.command(self.output or look.proposed_output, settings)
-            if not answered.questions:
-                break
-        return answered.command(self.output or look.proposed_output)
+        After so many, further questions are answered by their first readings.
+        """
+        if not look.questions:
+            return ()
+        output = self.output or look.proposed_output
+        commands: list[AnsweredCommand] = []
+        open_looks: list[tuple[Look, tuple[str, ...]]] = [(look, ())]
+        while open_looks:
+            asking, meanings = open_looks.pop()
+            is_last = len(open_looks) + len(commands) >= _MOST_COMMANDS - 1
+            if not asking.questions or len(meanings) >= _MOST_ROUNDS:
+                command = "" if asking.no_judge else asking.command(output)
+                commands.append(AnsweredCommand(meanings, command))
+                continue
+            readings = asking.questions[0].readings[: 1 if is_last else 2]
+            for reading in reversed(readings):
+                told = (*meanings, reading.meaning)
+                options = with_settings(asking.given, reading.settings)
+                try:
+                    answered = looked_at(options, self.form, self.place.registry)
+                except JudgesenseError:
+                    command = asking.command(output, reading.settings)
+                    commands.append(AnsweredCommand(told, command))
+                else:
+                    open_looks.append((answered, told))
+        return tuple(dict.fromkeys(commands))
 
     def answer(self) -> ImportAnswer:
         """Read the files; nothing is written.

@@ -39,6 +39,9 @@ JUDGE: Final = _words(
 )
 """Who gave an answer was a model."""
 
+JUDGED: Final = _words("model llm system machine ai predicted prediction predictions pred")
+"""Who is called so may be the judge, or, beside what was written, who was judged."""
+
 MODELS: Final = _words("gpt claude gemini llama mistral qwen deepseek mixtral gemma phi grok o1 o3")
 """Names of models."""
 
@@ -92,7 +95,7 @@ IDS: Final = _words("id ids uid uuid guid qid idx index key no number num unname
 
 ORDER: Final = _words(
     "order swapped swap swaps position shown presentation flipped reversed reverse ordering side "
-    "first game permutation"
+    "first game permutation orientation"
 )
 SWAPPED: Final = _words("swapped swap flipped reversed reverse inverted")
 REPLICATE: Final = _words(
@@ -141,7 +144,8 @@ COUNTS: Final = _words(
     """
     tokens token latency cost price length len chars count counts duration time timestamp date year
     seed size num confidence probability prob probs logprob logprobs temperature temp rank elo
-    version turn seconds ms created line usage retries percent weight
+    version turn seconds ms created line usage retries percent weight n p entropy std stdev sd
+    variance
     """
 )
 """Numbers that are no answers."""
@@ -167,7 +171,18 @@ VOCABULARY: Final = _words(
 
 ORDERS: Final[Mapping[str, str]] = MappingProxyType(
     dict.fromkeys(
-        ("ab", "original", "forward", "normal", "unswapped", "default", "base", "a_first", "a-b"),
+        (
+            "ab",
+            "original",
+            "forward",
+            "fwd",
+            "normal",
+            "unswapped",
+            "default",
+            "base",
+            "a_first",
+            "a-b",
+        ),
         "ab",
     )
     | dict.fromkeys(
@@ -192,5 +207,5 @@ WORDS_OF_PAIRS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What some write for one of two candidates, or for neither."""
 
-NO_ANSWER: Final = _words("error none null n/a na nan unknown unparsed unparsable invalid failed ?")
+NO_ANSWER: Final = _words("error none null n/a na nan unknown unparsed unparsable invalid ?")
 """Words that state no verdict."""

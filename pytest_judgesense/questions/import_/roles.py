@@ -19,6 +19,7 @@ from pytest_judgesense.questions.import_.answers import find_answers
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, ColumnKind
 from pytest_judgesense.questions.import_.finder import Finder, says_answers
 from pytest_judgesense.questions.import_.labels import find_labels, take_single_people
+from pytest_judgesense.questions.import_.retried_rows import set_failures_aside
 from pytest_judgesense.questions.import_.row_identity import find_identity
 from pytest_judgesense.questions.import_.texts import find_texts
 
@@ -62,6 +63,7 @@ def shown_by_columns(
     find_answers(finder)
     if finder.has_answers and not finder.is_graded:
         find_labels(finder)
+    set_failures_aside(finder)
     find_identity(finder)
     find_texts(finder)
     if finder.has_answers:

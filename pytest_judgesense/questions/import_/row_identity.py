@@ -20,6 +20,7 @@ from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.finder import (
     Finder,
     few,
+    names_models,
     says_answers,
     words_in,
 )
@@ -34,6 +35,8 @@ from pytest_judgesense.trial import ABSTAIN, TIE
 # So many files may be of a judge each.
 _FEWEST_JUDGES: Final = 2
 _NUMBERED: Final = {"1", "2"}
+# Words of columns of what a judge wrote, and not of who it was.
+_WRITTEN: Final = words_of.REPLIES | words_of.WRITTEN | words_of.ANSWERS.keys()
 
 
 def find_identity(finder: Finder) -> None:
@@ -51,7 +54,7 @@ def find_identity(finder: Finder) -> None:
         finder.take("judge", model.name, model.different[0])
         model = None
     if "item" in finder.fields:
-        find_beside_item(finder)
+        find_beside_item(finder, model)
     else:
         find_item(finder, model)
     _note_unknown_order(finder)
@@ -79,9 +82,15 @@ def is_pairwise(finder: Finder) -> bool:
     # A judge may name one of the two throughout: labels have the other.
     every = said | _candidates(finder, () if label is None else label.different)
     words = {*(candidates_among(said) or candidates_among(every) or ())}
-    if words == _NUMBERED and verdict is not None and not {*verdict.own_words} & words_of.OF_PAIRS:
+    is_of_pairs = verdict is None or {*verdict.own_words} & words_of.OF_PAIRS
+    if words == _NUMBERED and not is_of_pairs and not _has_ties(verdict):
         return False
     return said <= {"a", "b"} or said <= words
+
+
+def _has_ties(verdict: ColumnFacts | None) -> bool:
+    said = () if verdict is None else verdict.different
+    return any(words_of.WORDS_OF_PAIRS.get(w.casefold(), w.casefold()) == TIE for w in said)
 
 
 def _candidates(finder: Finder, words: Iterable[str]) -> set[str]:
@@ -150,8 +159,12 @@ def _ask_order(finder: Finder, facts: ColumnFacts) -> None:
 def _find_judge(finder: Finder) -> None:
     judges = [
         facts
-        for facts in finder.named(words_of.JUDGES)
-        if facts.kind in ("words", "names") and not says_answers(facts) and not facts.is_unique
+        for facts in finder.named(words_of.JUDGES | {"annotator"})
+        if ("annotator" not in facts.words or names_models(facts))
+        and facts.kind in ("words", "names")
+        and not says_answers(facts)
+        and not facts.is_unique
+        and not {*facts.own_words} & _WRITTEN
     ]
     if judges:
         finder.take("judge", judges[0].name, few(judges[0].different))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.files.import_options import ImportOptions
@@ -27,24 +26,20 @@ from pytest_judgesense.questions.import_.finder import (
     words_in,
 )
 from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER, ROW_NUMBER
-from pytest_judgesense.trial import TIE, grouped
+from pytest_judgesense.questions.import_.wide_columns import of_wide_columns
+from pytest_judgesense.trial import TIE
 
-_NUMBER: Final = re.compile(r"\d+")
 # Ids with one of these words are tried first.
 _OF_ITEMS: Final = frozenset(("item", "question", "task", "example", "sample"))
 _ORDERS: Final = ("ab", "ba")
 _REPLICATE: Final = "replicate"
 _PART: Final = "part"
+_PLACE: Final = "place"
 # So many columns, most of them called by so many words, are items.
 _MANY_COLUMNS: Final = 20
 _WORDS_OF_TEXT: Final = 4
 # Of all cells, those of a possible verdict.
 _LEAST_SHARE: Final = 0.01
-# Words of columns that differ in a number, a run each.
-_NUMBERED_RUNS: Final = frozenset(
-    "run rep replicate repeat trial try vote sample seed round attempt verdict judgment judgement "
-    "score rating answer winner".split()
-)
 # Words of columns whose lists hold what was said in several runs.
 _LISTED_RUNS: Final = frozenset(
     "run runs vote votes sample samples replicate replicates repeat repeats judgment judgments "
@@ -78,7 +73,7 @@ def structure_of(
     free = [facts for name, facts in columns.items() if name not in used]
     if not given.map and _are_items(free):
         return _items_of_columns(free, table)
-    return _by_judge(free, table) or _alike(free)
+    return of_wide_columns(free, table)
 
 
 def _by_order(name: str, cells: Sequence[Any]) -> Proposal | None:
@@ -119,10 +114,15 @@ def _lists(
         return None
     members = [member for cell in lists for member in cell]
     facts = _facts_of(name, members)
-    if not facts or is_of_people(ColumnFacts(name, ())):
+    if is_of_people(ColumnFacts(name, ())):
         return None
+    if not facts:
+        return _listed_replies(name, table, members)
     verdict = [Setting("map", ("verdict", name))] if facts[0].name == name else []
     runs = (Setting("lists", (name, _REPLICATE)), *verdict)
+    if judge := _judge_field(members):
+        why = f"each of {len(lists)} lists holds what several judges said, told by {judge}"
+        return Proposal((ShownSetting(Setting("lists", (name, _PLACE)), why),))
     if {*ColumnFacts(name, ()).words} & _LISTED_RUNS:
         why = f"each of {len(lists)} lists holds what was said in several runs"
         return Proposal(tuple(ShownSetting(setting, why) for setting in runs))
@@ -133,6 +133,36 @@ def _lists(
     if {len(cell) for cell in lists} == {2} and any(map(_is_of_pair, facts)):
         return _orders_or_runs(name, table, verdict, runs)
     return _parts_or_runs(name, table, (*parts, *_items_of_parts(columns)), runs)
+
+
+def _listed_replies(name: str, table: RowTable, members: Sequence[Any]) -> Proposal | None:
+    """Lists of texts of which most are usual words of verdicts: a judge's replies, one a run."""
+    if not all(isinstance(member, str) for member in members):
+        return None
+    replies = ColumnFacts(name, tuple(member for member in members if member.strip()))
+    labels = _usual_replies([replies])
+    said = sum(text.casefold() in labels for text in replies.stated)
+    if len(labels) < 2 or 2 * said < len(replies.stated):
+        return None
+    reply = (Setting("map", ("reply", name)), Setting("labels", labels))
+    runs, parts = ((Setting("lists", (name, place)), *reply) for place in (_REPLICATE, _PART))
+    if {*replies.words} & _LISTED_RUNS:
+        why = f"each of {len(table)} lists holds what was said in several runs"
+        return Proposal(tuple(ShownSetting(setting, why) for setting in runs))
+    return _parts_or_runs(name, table, parts, runs)
+
+
+def _judge_field(members: Sequence[Any]) -> str:
+    """The field of objects that names several judges; empty without one."""
+    if not all(isinstance(member, Mapping) for member in members):
+        return ""
+    fields = dict.fromkeys(str(field) for member in members for field in member)
+    for field in fields:
+        facts = ColumnFacts(field, tuple(member.get(field) for member in members))
+        is_name = words_in(facts, words_of.JUDGES) and facts.kind in ("words", "names")
+        if is_name and len(facts.different) > 1 and not says_answers(facts):
+            return field
+    return ""
 
 
 def _place_field(members: Sequence[Any]) -> str:
@@ -236,66 +266,3 @@ def _usual_replies(columns: Sequence[ColumnFacts]) -> tuple[str, ...]:
     least = _LEAST_SHARE * replies.total()
     usual = words_of.VOCABULARY - {"1", "2"}
     return tuple(word for word, count in replies.most_common() if word in usual and count >= least)
-
-
-# --- columns that are called alike ----------------------------------------------------------------
-
-
-def _alike(columns: Sequence[ColumnFacts]) -> Proposal:
-    """Columns of verdicts that differ in their count alone, a run each."""
-    for pattern, numbered in grouped(columns, _pattern).items():
-        if len(numbered) < 2 or not pattern or not _are_runs(numbered):
-            continue
-        numbers = {_NUMBER.findall(facts.name)[-1] for facts in numbered}
-        why = f"{len(numbered)} columns are called alike"
-        shown = [ShownSetting(Setting("lists", (pattern, "verdict")), why)]
-        for other, texts in grouped(columns, _pattern).items():
-            own = {_NUMBER.findall(facts.name)[-1] for facts in texts} if other else set()
-            if other and other != pattern and own == numbers:
-                shown.append(ShownSetting(Setting("lists", (other, "")), why))
-        return Proposal(tuple(shown))
-    return Proposal()
-
-
-def _are_runs(numbered: Sequence[ColumnFacts]) -> bool:
-    """Whether columns are counted from 0 or 1 without gaps, are called as runs, and may answer.
-
-    What differs in the names of models, such as their sizes, is no run.
-    """
-    counts = sorted(int(_NUMBER.findall(facts.name)[-1]) for facts in numbered)
-    if counts not in ([*range(len(counts))], [*range(1, len(counts) + 1)]):
-        return False
-    words = {word for facts in numbered for word in name_words(_NUMBER.sub(" ", facts.name))}
-    return (
-        bool(words & _NUMBERED_RUNS)
-        and not words & words_of.MODELS
-        and all(facts.may_answer and not is_of_people(facts) for facts in numbered)
-    )
-
-
-def _by_judge(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal | None:
-    """Columns of verdicts that differ in the name of a model alone, a judge each."""
-    endings: dict[str, list[str]] = {}
-    for facts in columns:
-        model, separator, rest = facts.name.rpartition("_")
-        of_model = {*name_words(model)} & words_of.MODELS
-        if separator and of_model and facts.may_answer and weight_of(facts):
-            endings.setdefault(rest, []).append(facts.name)
-    alike = next(((rest, names) for rest, names in endings.items() if len(names) > 1), None)
-    if alike is None or "judge" in table.columns:
-        return None
-    rest, names = alike
-    pattern = (f"{{judge}}_{rest}", "verdict")
-    if [c for c in table.columns if c.endswith(f"_{rest}")] != names:
-        return None
-    return Proposal((ShownSetting(Setting("lists", pattern), f"{len(names)} judges"),))
-
-
-def _pattern(facts: ColumnFacts) -> str:
-    """The name of a column with its last number replaced by a place; empty without one."""
-    matches: Iterator[re.Match[str]] = _NUMBER.finditer(facts.name)
-    last = [*matches][-1:]
-    if not last or "." in facts.name:
-        return ""
-    match = last[0]
-    return f"{facts.name[: match.start()]}{{{_REPLICATE}}}{facts.name[match.end() :]}"

@@ -12,6 +12,7 @@ from pytest_judgesense.files.messages import (
     is_chat,
     messages_of_chat,
 )
+from pytest_judgesense.files.synonyms import candidate_pairs, differing_words
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
 from pytest_judgesense.questions.import_.finder import (
@@ -20,6 +21,8 @@ from pytest_judgesense.questions.import_.finder import (
     says_answers,
     words_in,
 )
+from pytest_judgesense.questions.import_.row_identity import is_pairwise
+from pytest_judgesense.replies.stated_answers import stated_answers
 
 # A field of a judgment: the probability that its verdict is right.
 CONFIDENCE: Final = "confidence"
@@ -28,6 +31,8 @@ _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _CALLS: Final = ("metadata", "timestamp", "date", "time", "url", "path", "version", "created")
 _NAMES: Final = words_of.IDS | {"type", "category", "name", "model", "language"}
 _SHORTEST_PART: Final = 4
+# By what names of two candidates' texts differ, besides a and b, which fields are called by.
+_PLACED: Final = (("1", "2"), ("first", "second"), ("left", "right"), ("x", "y"))
 
 
 def find_texts(finder: Finder) -> None:
@@ -41,6 +46,8 @@ def find_texts(finder: Finder) -> None:
         _find_prompt(finder)
     if "reply" not in finder.fields:
         _find_reply(finder)
+    if is_pairwise(finder):
+        _take_candidates(finder)
     for facts in [*finder.free.values()]:
         name = _field_name(facts.name)
         if _is_text(facts) and name and f"field.{name}" not in finder.fields:
@@ -124,19 +131,57 @@ def _holds_texts(finder: Finder, prompt: ColumnFacts) -> bool:
     for facts in finder.free.values():
         if facts is not prompt and facts.kind in ("texts", "names"):
             both = [(a, b) for a, b in zip(facts.texts, prompt.texts, strict=True) if a and b]
-            inside = sum(len(part) >= _SHORTEST_PART and part in whole for part, whole in both)
+            inside = sum(_is_part(part, whole) for part, whole in both)
             if both and 2 * inside > len(both):
                 return True
     return False
 
 
+def _is_part(part: str, whole: str) -> bool:
+    """Whether a text stands in a longer one."""
+    return _SHORTEST_PART <= len(part) < len(whole) and part in whole
+
+
 def _find_reply(finder: Finder) -> None:
     """Take what the judge wrote."""
-    for facts in finder.named(words_of.REPLIES | words_of.WRITTEN):
-        by_judge = words_in(facts, words_of.JUDGE | words_of.REPLIES) or "reply" in facts.words
-        if facts.kind == "texts" and by_judge and not is_of_people(facts):
+    named = finder.named(words_of.REPLIES | words_of.WRITTEN)
+    for facts in named:
+        if facts.kind == "texts" and _is_judges(facts) and not is_of_people(facts):
             finder.take("reply", facts.name, "what the judge wrote")
             return
+    for facts in named:
+        is_raw = _is_judges(facts) or "raw" in facts.words
+        kinds = ("words", "names", "texts") if "raw" in facts.words else ("words", "names")
+        if is_raw and facts.kind in kinds and not is_of_people(facts):
+            shown = stated_answers(facts.texts)
+            if 2 * shown.stating >= len(facts.stated):
+                finder.take("reply", facts.name, f"states {shown.why}")
+                return
+
+
+def _is_judges(facts: ColumnFacts) -> bool:
+    """Whether a column's name says that a judge wrote it.
+
+    A ``model_output`` is what was judged: ``model`` names a judge beside no such word.
+    """
+    by_model = {*facts.words} & (words_of.JUDGE - words_of.JUDGED)
+    return bool(by_model or words_in(facts, words_of.REPLIES) or "reply" in facts.words)
+
+
+def _take_candidates(finder: Finder) -> None:
+    """Take two texts of candidates, numbered or placed, as those that verdicts A and B name."""
+    texts = [facts.name for facts in finder.free.values() if _is_text(facts)]
+    pairs = [pair for pair in candidate_pairs(texts) if differing_words(*pair) in _PLACED]
+    fields = ("field.a", "field.b")
+    verdict = finder.column_of("verdict")
+    said = {word.casefold() for word in verdict.different} if verdict else set()
+    # Verdicts that are called as the texts are, in both orders, show what the texts are.
+    is_named = (
+        "order" in finder.fields and bool(pairs) and {*(differing_words(*pairs[0]) or ())} & said
+    )
+    if len(pairs) == 1 and not is_named and not {*fields} & finder.fields.keys():
+        for field, name in zip(fields, pairs[0], strict=True):
+            finder.take(field, name, "a candidate's text")
 
 
 def _is_text(facts: ColumnFacts) -> bool:

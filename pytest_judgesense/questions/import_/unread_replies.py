@@ -6,6 +6,7 @@ sure. Where the user, or the shape of the file, says which the replies are, it i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -17,6 +18,8 @@ from pytest_judgesense.trial import Design, Judgment
 _SHOWN: Final = 3
 _LONGEST_SHOWN: Final = 60
 _REPLY: Final = "reply"
+# A line that gives a grade.
+_GRADED: Final = re.compile(r"(?im)^\W{0,8}(?:score|rating|grade)\W{0,4}[:=]\W{0,4}\d")
 
 
 def notice_of_unread(
@@ -25,7 +28,7 @@ def notice_of_unread(
     chosen: ImportOptions,
     implied: Sequence[ShownSetting] = (),
 ) -> list[str]:
-    """A notice if more than half of the replies state none of ``--labels``.
+    """Notices if more than half of the replies state none of ``--labels``, or some one twice.
 
     Args:
         judgments: as they were read.
@@ -37,15 +40,16 @@ def notice_of_unread(
         UsageError: neither the user nor the shape says which column holds the replies.
     """
     replies = [judgment for judgment, _ in judgments if judgment.reply]
+    repeated = _repeated(replies) if chosen.labels else []
     unread = [judgment for judgment in replies if judgment.verdict is None]
     if not chosen.labels or 2 * len(unread) <= len(replies):
-        return []
+        return repeated
     labels = ",".join(chosen.labels)
     count = f"{len(unread):,} of {len(replies):,} replies state none of {labels}"
     shown = "; ".join(repr(_beginning(judgment.reply or "")) for judgment in unread[:_SHOWN])
     by_shape = [setting.setting.value for setting in implied if setting.setting.field == "map"]
     if any(_is_of_replies(pair) for pair in (*given.map, *by_shape)):
-        return [f"{count}, for instance {shown}"]
+        return [f"{count}, for instance {shown}", *repeated]
     columns = " and ".join(column for name, column in chosen.map if _is_of_replies((name, column)))
     raise UsageError(
         f"{count}: the column {columns or _REPLY} may hold no replies of the judge",
@@ -54,6 +58,20 @@ def notice_of_unread(
         remedy="name the column of the judge's replies: --map reply=COLUMN; or leave out --labels "
         "and name the column of its verdicts: --map verdict=COLUMN",
     )
+
+
+def _repeated(replies: Sequence[Judgment]) -> list[str]:
+    """A notice of replies with the same grade on several lines, which may be of several things."""
+    several = [
+        judgment
+        for judgment in replies
+        if judgment.verdict is not None and len(_GRADED.findall(judgment.reply or "")) > 1
+    ]
+    if not several:
+        return []
+    shown = repr(_beginning(several[0].reply or ""))
+    count = f"{len(several):,} of {len(replies):,} replies"
+    return [f"{count} state the same grade on several lines, for instance {shown}: it is read once"]
 
 
 def _is_of_replies(pair: object) -> bool:

@@ -68,8 +68,9 @@ def _counted(name: str, verdicts: list[str], *, is_scale: bool) -> str:
         return f"{head}mean {fmean(numbers):.4g} of {len(numbers):,}, {ends}"
     counted = Counter(verdicts).most_common()
     shown: list[str] = []
+    between = ": " if numbers else " "  # two numbers beside each other would be one to a reader
     for word, count in counted[:_MOST_WORDS]:
-        told = f"{printable(word)[:_LONGEST_WORD]} {count:,}"
+        told = f"{printable(word)[:_LONGEST_WORD]}{between}{count:,}"
         if shown and len(head) + len(", ".join((*shown, told))) > _WIDTH:
             break
         shown.append(told)

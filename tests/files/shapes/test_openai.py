@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.files.import_options import ImportOptions
 from pytest_judgesense.files.proposals import Setting
+from pytest_judgesense.files.shapes.openai_batch import OPENAI_BATCH
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.questions.import_.question import ImportQuestion
 from pytest_judgesense.trial import LABEL, Failed
 from tests.files.shapes.reading import counts, judged, proposed, shapes_of, written
@@ -245,7 +248,9 @@ def test_fields_of_replies_in_json_and_several_choices(tmp_path: Path) -> None:
 def test_the_option_for_replies_without_a_closed_set_is_named(tmp_path: Path) -> None:
     rows = [completion(f"r{number}", f"Team {number}: {number}\nIt rains.") for number in range(3)]
     path = written(tmp_path / "batch.jsonl", rows)
-    assert any("--labels names it" in note for note in proposed(path).notes)
+    with pytest.raises(UsageError) as caught:
+        ImportQuestion(ImportOptions(path)).answer()
+    assert "the replies state verdicts, name these: --labels" in caught.value.found
     options = ImportOptions(path, labels=("0", "1", "2"))
     answer = ImportQuestion(options, tmp_path / "log.jsonl").answer()
     assert [judgment.verdict for judgment, _ in answer.judgments] == ["0", "1", "2"]
@@ -411,3 +416,17 @@ def test_physicians_stand_beside_a_grader(tmp_path: Path, meta_rows: list[dict[s
     ]
     # Two of three said no of the last; of the second, one said yes and one no.
     assert [judgment.trial.label for judgment in judgments] == ["true", None, "false"]
+
+
+def test_criteria_in_the_ids_of_a_batch_are_suites(tmp_path: Path) -> None:
+    # Two answers by two criteria: what is stated goes by what stands behind the two strokes.
+    flags = {"q1__grounding": "Grounded: True", "q1__relevance": "Relevance: False"}
+    flags |= {"q2__grounding": "Grounded: True", "q2__relevance": "Relevance: True"}
+    lines = [response(name, f"It is so.\n\n{flag}") for name, flag in flags.items()]
+    path = tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    table = OPENAI_BATCH.rows(read_rows(path))
+    said = {(row.value["judged"], row.value["criterion"]) for row in table}
+    assert said == {(item, name) for item in ("q1", "q2") for name in ("grounding", "relevance")}
+    settings = {shown.setting.value for shown in OPENAI_BATCH.proposes(table).taken}
+    assert {("item", "judged"), ("suite", "criterion")} <= settings

@@ -148,7 +148,7 @@ def test_people_who_name_slots_are_turned_with_the_candidates(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("people", "column", "told"),
     [
-        (PEOPLE[1:], "idx", "has no row for .*t.jsonl:4"),
+        ([{**PEOPLE[0], "idx": 9}], "idx", "has no row for any of the table, such as .*t.jsonl:1"),
         ([*PEOPLE, PEOPLE[0]], "idx", "people.jsonl:5 repeats a row of --join"),
         (PEOPLE, "id", "field 'id' is missing"),
         ([{**PEOPLE[0], "idx": None}], "idx", "field 'idx' is malformed"),
@@ -160,6 +160,28 @@ def test_rows_that_cannot_be_joined_are_told(
     path = write_rows(tmp_path / "people.jsonl", people)
     with pytest.raises(LogError, match=told):
         read(tmp_path, VERDICTS, OF_PEOPLE, values=WORDS, joins=[(path, column)])
+
+
+def test_people_who_labelled_some_of_the_rows_are_joined_and_the_rest_is_counted(
+    tmp_path: Path,
+) -> None:
+    path = write_rows(tmp_path / "people.jsonl", PEOPLE[1:])
+    table = read(tmp_path, VERDICTS, OF_PEOPLE, values=WORDS, joins=[(path, "idx")])
+    assert f"{path} has no row for 1 of 4 rows, such as idx 3" in table.notices
+    assert [len(j.trial.people.get(LABEL, {})) for j in judged(table)] == [2, 3, 3, 0]
+
+
+def test_several_columns_tell_together_which_rows_belong_together(tmp_path: Path) -> None:
+    rows = [{"q": n // 2, "style": "xy"[n % 2], "verdict": "AB"[n % 2]} for n in range(4)]
+    people = [{**row, "verdict": "", "better": "A"} for row in reversed(rows)]
+    path = write_rows(tmp_path / "people.jsonl", people)
+    mapping = {"item": "q,style", "label": "better"}
+    judgments = judged(read(tmp_path, rows, mapping, joins=[(path, "q,style")]))
+    assert [(j.verdict, j.trial.label) for j in judgments] == [("A", "1"), ("B", "1")] * 2
+    with pytest.raises(LogError, match="repeats a row of --join") as caught:
+        read(tmp_path, rows, mapping, joins=[(path, "q")])
+    # Verdicts are empty there: the two that tell its rows are these.
+    assert "name what tells its rows: --join FILE=q,style" in caught.value.remedy
 
 
 def test_a_column_of_both_files_is_read_from_the_table_and_told(tmp_path: Path) -> None:

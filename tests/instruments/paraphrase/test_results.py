@@ -12,6 +12,7 @@ import pytest
 
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.estimate import Estimate, find_estimate
+from pytest_judgesense.files.candidate_texts import NamingAskedFor
 from pytest_judgesense.files.foreign_results import Imported
 from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.instruments.paraphrase.foreign_table import read_table
@@ -655,9 +656,14 @@ def test_what_is_wrong_in_columns_of_both_orders_is_told(
         read_table(path, mapping, judge="j", suite="s")
 
 
-def test_joined_columns_must_be_filled(tmp_path: Path) -> None:
+def test_one_of_joined_columns_must_be_filled(tmp_path: Path) -> None:
+    # WIDE joins question_id (81 in the first row) and turn for the item.
     path = write_rows(tmp_path / "pairs.jsonl", [wide_rows()[0] | {"turn": None}])
-    with pytest.raises(LogError, match="turn"):
+    read = read_table(path, WIDE, judge="j", suite="s")
+    assert {judgment.trial.item for judgment, _ in read.judgments} == {"81-"}
+    nothing = {"question_id": None, "turn": None}
+    path = write_rows(tmp_path / "empty.jsonl", [wide_rows()[0] | nothing])
+    with pytest.raises(LogError, match="question_id"):
         read_table(path, WIDE, judge="j", suite="s")
 
 
@@ -667,3 +673,28 @@ def test_one_number_alone_is_a_label_and_no_scale(tmp_path: Path) -> None:
     read = read_table(path, {}, judge="j", suite="s")
     assert {design.ordinal for _, design in read.judgments} == {False}
     assert estimate(tmp_path, read, "jss").value == 1.0
+
+
+def test_few_rows_may_hold_one_each_of_the_two_words_of_a_question(tmp_path: Path) -> None:
+    read = read_of(tmp_path / "log.csv", "item,verdict,label\nq1,yes,no\nq2,yes,no\n")
+    assert read.objections == ()
+    read = read_of(tmp_path / "log.csv", "item,verdict,label\nq1,yes,good\nq2,yes,good\n")
+    assert "not in the same words" in str(read.objections[0])
+
+
+@pytest.mark.parametrize(("in_ba", "naming"), [("A", "content"), ("B", "slot")])
+def test_labels_of_pairs_in_both_orders_show_what_they_name(
+    tmp_path: Path, in_ba: str, naming: str
+) -> None:
+    """What is right stays when candidates change places; a slot does not. Five items show it."""
+    rows = [
+        f"q{number},{order},A,{label}"
+        for number in range(5)
+        for order, label in (("ab", "A"), ("ba", in_ba))
+    ]
+    text = "\n".join(["item,order,verdict,label", *rows, ""])
+    (objection,) = read_of(tmp_path / "log.csv", text).objections
+    assert isinstance(objection, NamingAskedFor)
+    shown = {of_field.field: of_field.shown for of_field in objection.open_namings}
+    # Of verdicts it shows nothing: a judge may follow the order.
+    assert shown == {"verdict": "", "label": naming}

@@ -146,7 +146,7 @@ def test_scores_of_criteria_are_refused_with_the_way_to_read_them() -> None:
     assert code == 0, printed
     # 0.85 and 1 of tone, with an empty cell; 1, 0 and 1 of form.
     assert "  tone: mean 0.925 of 2, 0.85 to 1" in printed
-    assert "  form: 1 2, 0 1" in printed
+    assert "  form: 1: 2, 0: 1" in printed
 
 
 def test_a_row_without_a_grade_of_one_criterion_keeps_those_of_others() -> None:

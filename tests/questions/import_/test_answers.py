@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.questions.import_.tables import FOUR, asked, maps_of, options_of, shown_of, values_of
@@ -97,6 +99,24 @@ def test_rows_of_what_one_person_said_are_no_judges() -> None:
     assert shown_of(rows).no_judge == "each row is what one person said, score by annotator"
 
 
+def test_votes_of_people_of_whom_each_row_has_another_are_labels() -> None:
+    votes = {"outcomes.D1": ("A", "B", "Tie", "A"), "outcomes.D2": ("B", "B", "Tie", "BothBad")}
+    proposal = shown_of({"id": FOUR, "annotator_id": ("a7", "b1", "c3", "d9"), **votes})
+    said = "each row is what one person said, outcomes.D1, outcomes.D2 by annotator_id"
+    assert proposal.no_judge == said
+    assert maps_of(proposal)["label"] == "outcomes.D1"
+    assert any("--map label=outcomes.D2" in note for note in proposal.notes)
+
+
+def test_grades_by_other_criteria_are_offered_all_at_once() -> None:
+    # Two grades of 1 to 5; a count from 1 to 5 of something is none.
+    grades = {"topic_adherence": (5, 1, 4, 5), "substantive_depth": (1, 5, 5, 4)}
+    proposal = shown_of({"id": FOUR, **grades, "n_sources": (5, 1, 2, 3)})
+    (question,) = proposal.questions
+    settings = [setting.value for setting in question.readings[0].settings]
+    assert settings == [(name, name) for name in grades]
+
+
 def test_replies_that_state_a_verdict_are_read() -> None:
     replies = ("It is so.\nVerdict: YES", "No.\nVerdict: NO", "Verdict: NO", "Verdict: YES")
     proposal = shown_of({"id": FOUR, "judge_output": replies, "human": SAID})
@@ -179,20 +199,6 @@ def test_a_verdict_may_be_missing_in_rows() -> None:
     assert (maps_of(proposal)["verdict"], asked(proposal)) == ("verdict", [])
 
 
-def test_columns_of_models_that_say_the_same_kind_of_verdict_are_judges_and_asked() -> None:
-    first, second = (True, False, True, True), (True, True, False, True)
-    rows = {"id": FOUR, "GPT-4": first, "Llama3-8B": second, "Gemma-2B": second}
-    proposal = shown_of({**rows, "human": (True, True, True, False)})
-    (question,) = proposal.questions
-    assert question.asks.startswith("the columns GPT-4, Llama3-8B, Gemma-2B say the same kind")
-    # The first row in which the first two differ is the second.
-    assert question.example.value["id"] == "2"
-    assert [reading.settings for reading in question.readings] == [
-        (("map", ("verdict", name)), ("judge", name)) for name in ("GPT-4", "Llama3-8B")
-    ]
-    assert any("recordings join" in note for note in proposal.notes)
-
-
 def test_a_mean_is_no_verdict_beside_what_it_is_of() -> None:
     rows = {"id": FOUR, "mean_judge_score": (1.5, 1.5, 2, 2), "judge_score": (1, 2, 2, 2)}
     assert maps_of(shown_of(rows))["verdict"] == "judge_score"
@@ -218,3 +224,85 @@ def test_columns_that_are_called_as_those_of_usual_criteria_are_grades() -> None
         ("fluencia", "ratings.fluencia"),
         ("adequacao", "ratings.adequacao"),
     ]
+
+
+@pytest.mark.parametrize("column", ["response", "output", "model_output", "text"])
+def test_texts_that_end_as_answers_do_are_no_judge_s_by_that(column: str) -> None:
+    """A judged model says yes or no as well; who wrote them is asked. A form that judges are asked
+    for tells it.
+    """
+    said = [
+        f"The sun shines on {n}.\nThe answer is {word}" for n, word in zip(FOUR, SAID, strict=True)
+    ]
+    assert asked(shown_of({"id": FOUR, column: [f"Well.\n{word}" for word in SAID]})) == [
+        f"who wrote column {column}: a judge? the last line in 4 of 4 replies: no, yes"
+    ]
+    assert shown_of({"id": FOUR, "model_output": said}).no_judge != ""
+    rated = [f"It is fine {n}.\nRating: [[{n}]]" for n in FOUR]
+    assert maps_of(shown_of({"id": FOUR, column: rated}))["reply"] == column
+
+
+def test_replies_of_which_few_state_a_verdict_are_asked_about() -> None:
+    # Four of ten state a grade, so no form is that of most.
+    replies = [f"Score: {n}" for n in FOUR] + ["I cannot say anything about this text."] * 6
+    rows = {"id": range(10), "reply": replies}
+    (question,) = shown_of(rows, map=(("reply", "reply"),)).questions
+    assert [reading.settings for reading in question.readings] == [
+        (("labels", FOUR),),
+        (("map", ("reply", "")),),
+    ]
+    none = shown_of({"id": FOUR, "reply": ["Nothing to be said of it."] * 4}, map=(("reply",) * 2,))
+    assert "name these: --labels A,B,tie" in none.no_judge
+
+
+@pytest.mark.parametrize(
+    ("columns", "verdict"),
+    [
+        # What was extracted stands beside what was said of it.
+        (
+            {"judge_response.correct_answer": range(4), "judge_response.correct": SAID},
+            "judge_response.correct",
+        ),
+        # A name is no verdict, whatever word it has.
+        ({"pred_model_id": ("m",) * 4, "score": (1, 2, 3, 4)}, "score"),
+        ({"chosen_model": ("x", "y", "x", "y"), "result": SAID}, "result"),
+        ({"winner_model": ("x", "y", "x", "y")}, "winner_model"),
+        # An object that holds what was said is no criterion.
+        ({"evaluation.score": (1, 2, 3, 4)}, "evaluation.score"),
+    ],
+)
+def test_what_is_beside_a_verdict_is_none(columns: dict[str, Any], verdict: str) -> None:
+    proposal = shown_of({"id": FOUR, **columns})
+    assert maps_of(proposal)["verdict"] == verdict
+    assert not any(name.startswith(("people.", "label")) for name in maps_of(proposal))
+
+
+def test_what_a_judge_wrote_does_not_name_it() -> None:
+    rows = {"id": FOUR, "judge_score": FOUR, "judge_response": [f"Score: [[{n}]]" for n in FOUR]}
+    assert maps_of(shown_of(rows)) == {
+        "verdict": "judge_score", "item": "id", "reply": "judge_response",
+    }  # fmt: skip
+    rows = {"id": FOUR, "judgments.score": FOUR, "judgments.judge": ("x", "y", "x", "y")}
+    assert maps_of(shown_of(rows))["judge"] == "judgments.judge"
+
+
+def test_a_word_of_a_failed_call_states_no_verdict() -> None:
+    said = {"id": FOUR, "verdict": ("Yes", "No", "failed!", "Yes")}
+    assert values_of(shown_of(said)) == {"failed!": ""}
+    assert values_of(shown_of({"id": FOUR, "verdict": ("passed", "failed", "x", "passed")})) == {}
+
+
+def test_counts_and_shares_are_no_verdicts_beside_that_of_most_runs() -> None:
+    rows = {"id": FOUR, "n_correct": range(4), "p_correct": (0, 0.5, 0.25, 1)}
+    assert maps_of(shown_of({**rows, "majority_verdict": SAID}))["verdict"] == "majority_verdict"
+
+
+def test_what_is_said_of_each_candidate_compares_none() -> None:
+    rows = {"id": FOUR, "judgment_left": SAID, "judgment_right": OTHER, "preferred": ("A", "B") * 2}
+    assert maps_of(shown_of(rows))["verdict"] == "preferred"
+
+
+def test_rows_of_a_judge_that_is_named_are_no_person_s() -> None:
+    rows = {"id": ("1", "1", "2", "2"), "judge": ("x", "y") * 2, "verdict": FOUR}
+    maps = maps_of(shown_of({**rows, "person": (5, 5, 2, 2)}))
+    assert (maps["verdict"], maps["label"]) == ("verdict", "person")

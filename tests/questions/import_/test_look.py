@@ -187,7 +187,7 @@ def test_a_file_that_is_called_after_the_judged_model_names_no_judge() -> None:
     write_rows(Path("gemma-2b-it.jsonl"), rows)
     (question,) = look("gemma-2b-it.jsonl").questions
     assert [reading.settings for reading in question.readings] == [
-        (("judge", "NAME"),),
+        (("judge", "judge-of-gemma-2b-it"),),
         (("judge", "gemma-2b-it"),),
     ]
     assert look("gemma-2b-it.jsonl", judge="gpt-4o").is_known
@@ -196,3 +196,20 @@ def test_a_file_that_is_called_after_the_judged_model_names_no_judge() -> None:
     assert "after claude-1, which was judged" in look("claude-1.jsonl").questions[0].asks
     write_rows(Path("grades.jsonl"), rows)
     assert look("grades.jsonl").is_known
+
+
+def test_a_file_without_a_judge_is_joined_by_what_tells_its_rows() -> None:
+    rows = [{"q": n // 2, "style": "xy"[n % 2], "judge_tone": n % 3} for n in range(6)]
+    write_rows(Path("judged.jsonl"), rows)
+    people = [{"q": row["q"], "style": row["style"], "human_tone": 1} for row in rows[:4]]
+    write_rows(Path("people.jsonl"), people)
+    for files in (("judged.jsonl", "people.jsonl"), ("people.jsonl", "judged.jsonl")):
+        of = look(files[0], more=(Path(files[1]),))
+        assert of.given.join == ((Path("people.jsonl"), "q,style"),)
+        assert any("people.jsonl holds nothing of a judge" in note for note in of.notes)
+        assert of.command(None).startswith(
+            "judgesense import judged.jsonl --join people.jsonl=q,style"
+        )
+        assert isinstance(of.read, Imported)
+        # Four of the six rows have a grade of a person.
+        assert sum(bool(judgment.trial.people) for judgment, _ in of.read.judgments) == 4

@@ -80,8 +80,11 @@ def test_a_question_shows_its_row_and_a_command_for_each_reading() -> None:
         "  --map verdict=score  it said 1",
         "  --map verdict=rating  it said 3",
     ]
-    assert lines[-2:] == [
+    assert lines[-5:] == [
+        "one of these:",
+        "# it said 1",
         "judgesense import t.jsonl --map verdict=score --map item=id -o t.judgments.jsonl",
+        "# it said 3",
         "judgesense import t.jsonl --map verdict=rating --map item=id -o t.judgments.jsonl",
     ]
     told = of.to_dict()
@@ -126,8 +129,10 @@ def test_commands_answer_every_question_and_run() -> None:
     ]
     of = preview(rows)
     assert len(of.look.questions) == 2
-    assert "one of these, with all first readings, or all second:" in [*of.lines()]
-    for command in of.answered:
+    # Two questions of two readings each.
+    assert len(of.answered) == 4
+    assert "# it said 0; x wrote what was judged" in [*of.lines()]
+    for _, command in of.answered:
         # What a shell makes of it: the lines are joined, and the file is written.
         assert main(shlex.split(command.replace("\\\n", ""))[1:]) == 0
         Path("t.judgments.jsonl").unlink()

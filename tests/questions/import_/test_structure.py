@@ -43,7 +43,7 @@ def test_columns_that_differ_in_a_number_are_runs() -> None:
     ],
 )
 def test_columns_that_share_a_pattern_are_no_runs_by_themselves(names: tuple[str, str]) -> None:
-    assert structure({"id": FOUR, **dict.fromkeys(names, SAID)}) == Proposal()
+    assert structure({"id": FOUR, **dict.fromkeys(names, SAID)}).taken == ()
 
 
 def test_a_verdict_that_is_said_switches_guesses_of_patterns_off() -> None:
@@ -60,6 +60,22 @@ def test_a_list_of_verdicts_is_runs() -> None:
     proposal = structure({"id": FOUR, "votes": (["yes", "no", "yes"],) * 4})
     assert options_of(proposal, "lists") == [("votes", "replicate")]
     assert maps_of(proposal) == {"verdict": "votes"}
+
+
+def test_a_list_of_replies_of_which_most_are_words_of_verdicts_is_runs_or_parts() -> None:
+    # Of eight replies six are such words, and two are none.
+    lists = (["correct", "Incorrect", "The year 2010."], ["incorrect", "correct"])
+    rows = {"id": ("1", "2"), "values": (lists[0], [*lists[1], "correct", "incorrect", "2010"])}
+    (question,) = structure(rows).questions
+    assert question.readings[1].settings == (
+        ("lists", ("values", "replicate")),
+        ("map", ("reply", "values")),
+        ("labels", ("correct", "incorrect")),
+    )
+    named = {"id": rows["id"], "replies": rows["values"]}
+    assert options_of(structure(named), "lists") == [("replies", "replicate")]
+    texts = {"id": ("1",), "replies": (["It rains.", "It is fine.", "yes"],)}
+    assert structure(texts) == Proposal()
 
 
 def test_a_list_of_two_may_be_orders_or_runs_and_is_asked() -> None:

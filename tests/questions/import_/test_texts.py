@@ -64,3 +64,13 @@ def test_probabilities_that_are_called_so_are_how_sure_the_judge_is() -> None:
 def test_errors_of_some_rows_are_failures() -> None:
     rows = {"id": FOUR, "verdict": ("yes", "", "no", "yes"), "error": ("", "timeout", "", "")}
     assert maps_of(shown_of(rows))["failed"] == "error"
+
+
+def test_two_texts_in_places_are_those_that_verdicts_a_and_b_name() -> None:
+    rows = {"id": FOUR, "answer_1": ANSWERS, "answer_2": ANSWERS, "verdict": ("A", "B", "A", "A")}
+    maps = maps_of(shown_of(rows))
+    assert (maps["field.a"], maps["field.b"]) == ("answer_1", "answer_2")
+    # In both orders, words that the texts are called by tell what these are.
+    orders = {"id": ("1", "1", "2", "2"), "order": ("ab", "ba", "ab", "ba")}
+    named = {**orders, "left_text": ANSWERS, "right_text": ANSWERS, "winner": ("left", "right") * 2}
+    assert maps_of(shown_of(named))["field.left_text"] == "left_text"

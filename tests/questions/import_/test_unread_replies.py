@@ -45,6 +45,13 @@ def test_half_of_the_replies_is_enough() -> None:
     assert not any("state none of" in notice for notice in answer.notices)
 
 
+def test_a_grade_that_stands_on_several_lines_is_one_and_told() -> None:
+    replies = ("Team x\nScore: 3\nTeam y\nScore: 3", "Score: 4", "Score: 2", "Score: 5")
+    answer = answer_of("reply", replies, labels=tuple("12345"))
+    assert [judgment.verdict for judgment, _ in answer.judgments] == ["3", "4", "2", "5"]
+    assert answer.notices[-1].startswith("1 of 4 replies state the same grade on several lines")
+
+
 def test_long_texts_are_no_verdicts() -> None:
     named = (("item", "id"), ("verdict", "said"))
     with pytest.raises(UsageError, match="4 of 4 have more than 8 words") as told:

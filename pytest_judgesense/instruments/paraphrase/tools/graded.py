@@ -32,6 +32,8 @@ PASS: Final = ("pass", "fail")
 # Inspect's letters by value: correct, partly, incorrect, no answer.
 _LETTERS: Final = ("C", "P", "I", "N")
 _ROUNDED: Final = 1e-6
+# What a judge is called that a file does not name.
+_UNKNOWN: Final = "unknown"
 # No grade is as high; below it every whole number is one as a float too.
 _MOST: Final = 10**15
 # By field of a judgment, the column with the value from the tool's file.
@@ -134,6 +136,8 @@ def imported(
     for suite, part in grouped(read, attrgetter("suite")).items():
         if changed := sum(grading.human is not None for grading in part):
             notes.append(f"{suite}: {changed} grades that people have changed are labels")
+    if options.judge is None and any(grading.judge == _UNKNOWN for grading in read):
+        notes.append("the file does not say which model graded: --judge names it")
     if "cluster" not in mapping:
         notes.append("each test is a cluster; --cluster COLUMN names what belongs together")
     columns = _TOOL_COLUMNS | mapping

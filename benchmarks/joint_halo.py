@@ -48,7 +48,7 @@ from pytest_judgesense.judges.simulated.endpoint import serving
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.parsing import read_prompt
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.questions.compare.calls import CompareCallsQuestion
+from pytest_judgesense.questions.compare.joint_or_each import CompareCallsQuestion
 from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.registry import ChangeByCalls
 from pytest_judgesense.suites.builtin import builtin_suites

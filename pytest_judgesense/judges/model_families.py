@@ -28,51 +28,56 @@ class ModelFamily(NamedTuple):
     Attributes:
         name: the family, with its maker.
         beginnings: how a part of such a model's name begins, in lower case.
-        source: the maker's page that lists the names.
         unless: parts of names that begin so and are models of others.
     """
 
     name: str
     beginnings: tuple[str, ...]
-    source: str
     unless: tuple[str, ...] = ()
 
 
-# Names as the makers list them.
+# How names of models begin; beside each maker stands its list of models.
 FAMILIES: Final = (
     ModelFamily(
         "GPT (OpenAI)",
         ("gpt", "chatgpt", "o1", "o3", "o4", "davinci"),
-        "https://platform.openai.com/docs/models",
+        # https://platform.openai.com/docs/models
         unless=("j", "neo", "neox"),
     ),
     ModelFamily(
         "Claude (Anthropic)",
         ("claude",),
-        "https://docs.anthropic.com/en/docs/about-claude/models",
+        # https://docs.anthropic.com/en/docs/about-claude/models
     ),
     ModelFamily(
         "Gemini and Gemma (Google)",
         ("gemini", "gemma", "palm"),
-        "https://ai.google.dev/gemini-api/docs/models",
+        # https://ai.google.dev/gemini-api/docs/models
     ),
     ModelFamily(
         "Llama (Meta)",
         ("llama", "codellama"),
-        "https://www.llama.com/docs/model-cards-and-prompt-formats",
+        # https://www.llama.com/docs/model-cards-and-prompt-formats
     ),
     ModelFamily(
         "Mistral (Mistral AI)",
         ("mistral", "mixtral", "ministral", "codestral", "magistral", "pixtral", "devstral"),
-        "https://docs.mistral.ai/getting-started/models",
+        # https://docs.mistral.ai/getting-started/models
     ),
-    ModelFamily("Qwen (Alibaba)", ("qwen", "qwq"), "https://qwen.readthedocs.io"),
-    ModelFamily("DeepSeek (DeepSeek)", ("deepseek",), "https://api-docs.deepseek.com"),
-    ModelFamily("Command (Cohere)", ("command", "aya"), "https://docs.cohere.com/docs/models"),
-    ModelFamily("Grok (xAI)", ("grok",), "https://docs.x.ai/docs/models"),
-    ModelFamily("Phi (Microsoft)", ("phi",), "https://huggingface.co/microsoft"),
-    ModelFamily("Nova (Amazon)", ("nova",), "https://docs.aws.amazon.com/nova"),
-    ModelFamily("SmolLM (Hugging Face)", ("smollm",), "https://huggingface.co/HuggingFaceTB"),
+    # https://qwen.readthedocs.io
+    ModelFamily("Qwen (Alibaba)", ("qwen", "qwq")),
+    # https://api-docs.deepseek.com
+    ModelFamily("DeepSeek (DeepSeek)", ("deepseek",)),
+    # https://docs.cohere.com/docs/models
+    ModelFamily("Command (Cohere)", ("command", "aya")),
+    # https://docs.x.ai/docs/models
+    ModelFamily("Grok (xAI)", ("grok",)),
+    # https://huggingface.co/microsoft
+    ModelFamily("Phi (Microsoft)", ("phi",)),
+    # https://docs.aws.amazon.com/nova
+    ModelFamily("Nova (Amazon)", ("nova",)),
+    # https://huggingface.co/HuggingFaceTB
+    ModelFamily("SmolLM (Hugging Face)", ("smollm",)),
 )
 # Fields that say who wrote what is judged, beside those that make groups.
 AUTHORS: Final = ("author", "author_1", "author_2", "model")

@@ -34,7 +34,7 @@ UNUSABLE: Final = "unusable_confidence"
 _MENTIONED: Final = re.compile(rf"{CONFIDENCE}|{PROBABILITIES}", re.IGNORECASE)
 # Three thirds of two decimals add up to 0.99.
 _ROUNDED: Final = 0.015
-_NUMBER: Final = re.compile(r"\s*([+-]?(?:\d{1,9}(?:[.,]\d{0,18})?|[.,]\d{1,18}))\s*(%?)\s*")
+_NUMBER: Final = re.compile(r"([+-]?(?:\d{1,9}(?:[.,]\d{0,18})?|[.,]\d{1,18}))\s*(%?)")
 _GREATEST: Final = 10**9
 _TRUTH: Final[Mapping[str, bool]] = {"true": True, "false": False}
 
@@ -94,7 +94,7 @@ def stated_confidence(
 def number_stated(value: object) -> float | None:
     """The number that a value is or writes out, ``80%`` as 0.8; ``None`` for anything else."""
     if isinstance(value, str):
-        written = _NUMBER.fullmatch(value)
+        written = _NUMBER.fullmatch(value.strip())
         if written is None:
             return None
         return float(written[1].replace(",", ".")) / (100 if written[2] else 1)

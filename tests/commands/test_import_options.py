@@ -170,9 +170,9 @@ def test_slots_of_both_orders_with_labels_that_name_no_candidate_are_an_error() 
 
 
 def test_a_judge_that_is_never_right_is_taken_if_the_words_are_meant() -> None:
-    text = "item,verdict,label\n1,NO,YES\n2,NO,YES\n"
+    text = "item,verdict,label\n1,blue,red\n2,blue,red\n"
     assert table(text)[0] == 3
-    code, _ = table(text, "--value", "NO=NO", "--value", "YES=YES")
+    code, _ = table(text, "--value", "blue=blue", "--value", "red=red")
     assert code == 0
     code, printed = command("report", "log.jsonl")
     assert (code, "agreement " in printed, "0/2" in printed) == (0, True, True)
@@ -260,7 +260,7 @@ def test_verdicts_are_read_from_replies_if_there_is_nothing_else() -> None:
     text = "id,order,text\n1,ab,The first is shorter. Verdict: A\n1,ba,Verdict: B\n2,ab,Hm.\n"
     code, printed = table(text, "--map", "item=id", "--map", "reply=text")
     assert code == 2
-    assert "--map reply=COLUMN --labels A,B,tie" in printed
+    assert "--labels A,B, or --map reply=" in printed
     mapped = ("--map", "item=id", "--map", "reply=text", "--labels", "A,B,tie")
     code, printed = table(text, *mapped)
     assert code == 0, printed
@@ -311,7 +311,7 @@ def test_tables_are_read_as_programs_write_them(name: str, text: str, packed: bo
         ("t.xlsx", b"PK\x03\x04rest", "expected: a ZIP archive"),
         ("t.csv.gz", gzip.compress(b"item,verdict\n" * 99, mtime=0)[:-9], "cut off"),
         ("t.jsonl", b'{\n "item": 1,\n "verdict": "YES"\n}\n', "write each on one line"),
-        ("t.json", b'{"a": [{"item": 1}], "b": [{"item": 2}]}', "t.json#a or t.json#b"),
+        ("t.json", b'{"a": [{"item": 1}], "b": [{"thing": 2}]}', "t.json#a or t.json#b"),
         ("t.json", b'{"item": 1, "verdict": "YES"}', "t.json holds no rows"),
         ("t.jsonl", b'{"item": 1, "verdict": Infinity}\n', "a finite number"),
     ],

@@ -150,7 +150,9 @@ def test_the_built_in_prompts_are_read_as_they_are_meant(name: str) -> None:
                 continue
             assert parsed.labels == suite.space.labels
             assert parsed.tie is suite.space.tie
-            assert parsed.candidates == (item.contents or None)
+            # A text that closes the mark around it is read as if it ended there.
+            if item.condition.get("probe") != "fence":
+                assert parsed.candidates == (item.contents or None)
             assert parsed.inverted is (template.polarity == "inverted")
             assert parsed.strict is (template.condition.get("arm") == "strict")
             # What slots are called stands in the tags.

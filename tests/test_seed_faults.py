@@ -349,6 +349,7 @@ def test_what_goes_through_a_function_in_another_checkout_judges_the_same_faults
     ]
 
 
+@pytest.mark.long
 def test_a_fault_whose_tests_hang_is_caught_by_time(checkout: Path, tmp_path: Path) -> None:
     _, (result,) = judged(checkout, tmp_path, [ENDLESS], "--timeout", "5", "--gate", "none")
     assert (result["stage"], result["test"]) == ("mirror", "time: 5 s")

@@ -460,7 +460,10 @@ def wide(columns: int) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("name", wide(0))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.long if name == "t.json" else ()) for name in wide(0)],
+)
 def test_a_million_columns_are_one_error_in_time(name: str) -> None:
     data = wide(1_000_000)[name]
     before = time.process_time()

@@ -298,7 +298,7 @@ CLIENTS = [
     _anthropic,
     _anthropic_async,
     _anthropic_stream,
-    _anthropic_async_stream,
+    pytest.param(_anthropic_async_stream, marks=pytest.mark.long),
     _httpx,
     _httpx_async,
     _requests,

@@ -132,6 +132,7 @@ def test_a_member_that_is_not_recorded_is_an_error_that_records_the_jury(
     )
 
 
+@pytest.mark.long
 def test_workers_ask_each_member_once(jury: Project, servers: dict[str, ChatServer]) -> None:
     result = jury.run("parity.suite.toml", "--judge-mode", "record", "-n", "2")
     result.assert_outcomes(passed=3, failed=1)

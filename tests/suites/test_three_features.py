@@ -85,7 +85,14 @@ def decided_rightly(pairs: Sequence[Pair], seed: int) -> float:
     return float(np.mean(right))
 
 
-@pytest.mark.parametrize("name", sorted(builtin_suites()))
+@pytest.mark.parametrize(
+    "name",
+    [
+        # Records of 16,000 tokens.
+        pytest.param(name, marks=pytest.mark.long if name == "depth" else ())
+        for name in sorted(builtin_suites())
+    ],
+)
 def test_three_features_together_do_not_find_the_labels(name: str) -> None:
     suite = load_suite(builtin_suites()[name])
     if not solved(suite):

@@ -311,6 +311,7 @@ def test_a_session_says_what_moves_the_judge_and_its_log_says_the_same(
     assert of_probes(numbers(again)) == of_probes(numbers(recorded.folder / "s.json"))
 
 
+@pytest.mark.long
 def test_shards_and_an_early_stop_edit_the_same_sides(
     recorded: Recorded, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -312,7 +312,8 @@ ORDER = ("--map", "order=shown")
 @pytest.mark.parametrize(
     ("seed", "texts", "words", "place"),
     [
-        (seed, *named)
+        # In the gate each of the four in one of the two places.
+        pytest.param(seed, *named, marks=pytest.mark.long if seed % 2 else ())
         for seed, named in enumerate(
             itertools.product(("slot", "content"), ("slot", "content"), (ORDER, PLACES))
         )
@@ -329,7 +330,7 @@ def test_a_judge_that_picks_the_better_text_is_right_in_any_order_of_rows(
     assert right_of(tmp_path) == (36, 36)
 
 
-@pytest.mark.parametrize("place", [("--map", "order=shown"), PLACES])
+@pytest.mark.parametrize("place", [ORDER, pytest.param(PLACES, marks=pytest.mark.long)])
 @pytest.mark.parametrize("texts", ["slot", "content"])
 @pytest.mark.parametrize("orders", [lambda n: ["ba"], lambda n: [("ab", "ba")[n % 2]]])
 def test_of_items_in_one_order_it_is_asked_once_for_all_fields(

@@ -12,7 +12,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.judgment_fields import ROW_NUMBER
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.rows import LIST_COLUMN, Row, field_of
 from pytest_judgesense.files.tables import FILE_COLUMN, RowTable
@@ -25,9 +27,6 @@ from pytest_judgesense.questions.import_.finder import (
     weight_of,
     words_in,
 )
-
-ROW_NUMBER: Final = "row number"
-"""The column of the number of a row, where nothing else tells the items."""
 
 REPEAT_NUMBER: Final = "repeat number"
 """The column of the number of a row among those of one judge, item, order and wording."""
@@ -231,12 +230,27 @@ def _take_together(
     some = _first_telling(telling, stated, rows)
     if some:
         _take_as_item(finder, some, named)
-    elif _take_repeats(finder, telling, stated):
+    elif _take_repeats(finder, telling, stated) or (named and _take_numbers(finder, named, stated)):
         return
     elif named:
         finder.take("item", named[0].name, _counted(named[:1]))
     elif not finder.table.has(ROW_NUMBER):
         finder.also("item", ROW_NUMBER, "no column tells the items")
+
+
+def _take_numbers(
+    finder: Finder, named: Sequence[ColumnFacts], stated: Sequence[ColumnFacts]
+) -> bool:
+    """Take each row as an item where no columns tell rows, and say so; whether it is so."""
+    # Few copies of rows of many ids are there by mistake rather.
+    is_id = 2 * _count(named[:1]) >= len(finder.table)
+    if is_id or finder.table.has(ROW_NUMBER) or _tells((*named, *stated)):
+        return False
+    finder.also("item", ROW_NUMBER, "no columns tell the rows: each is an item of its own")
+    repeats = option_words("--map", "item", named[0].name)
+    numbers = option_words("--map", "replicate", REPEAT_NUMBER)
+    finder.notes.append(f"if rows of one {named[0].name} are repeats of it: {repeats} {numbers}")
+    return True
 
 
 def _telling(finder: Finder, named: Sequence[ColumnFacts]) -> _Telling:

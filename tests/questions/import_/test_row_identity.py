@@ -165,3 +165,11 @@ def test_runs_are_found_beside_an_item_that_is_said() -> None:
 def test_copies_of_rows_are_no_repeats() -> None:
     maps = maps_of(shown_of({"id": TWICE, "verdict": ("yes", "yes", "no", "no")}))
     assert (maps["item"], "replicate" in maps) == ("id", False)
+
+
+def test_rows_that_no_column_tells_are_items_of_their_own() -> None:
+    rows = {"prompt_id": ("x", "y") * 4, "verdict": ("yes", "no") * 4}
+    proposal = shown_of(rows)
+    assert maps_of(proposal)["item"] == "row number"
+    repeats = "--map item=prompt_id --map 'replicate=repeat number'"
+    assert proposal.notes == (f"if rows of one prompt_id are repeats of it: {repeats}",)

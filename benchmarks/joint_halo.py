@@ -38,8 +38,6 @@ from scipy.special import softmax
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pytest_judgesense.questions.compare.calls import CompareCallsQuestion
-
 from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.rubric.simulated import grade_logits, grade_output
@@ -50,6 +48,7 @@ from pytest_judgesense.judges.simulated.endpoint import serving
 from pytest_judgesense.judges.simulated.observer import Observer
 from pytest_judgesense.judges.simulated.parsing import read_prompt
 from pytest_judgesense.measures.cell import Cell
+from pytest_judgesense.questions.compare.calls import CompareCallsQuestion
 from pytest_judgesense.questions.terms import AskingTerms
 from pytest_judgesense.registry import ChangeByCalls
 from pytest_judgesense.suites.builtin import builtin_suites

@@ -90,7 +90,7 @@ def _rename_nothing(finder: Finder, verdict: ColumnFacts) -> None:
     for word in verdict.different:
         low = word.casefold()
         others = len(verdict.different) - 1
-        is_usual = low in words_of.NO_ANSWER and 2 * counted[low] <= counted.total()
+        is_usual = low in words_of.NO_ANSWER and not _is_mostly_said(finder, verdict, low)
         says_nothing = (
             is_usual
             or low in among_numbers
@@ -116,6 +116,19 @@ def _is_failure(low: str, verdict: ColumnFacts) -> bool:
     """Whether a word says that a call failed: ``failed!``, where nothing is said to have passed."""
     said = {word.casefold() for word in verdict.different}
     return low.strip("!?.() ") in ("failed", "failure") and not said & {"passed", "pass"}
+
+
+def _is_mostly_said(finder: Finder, verdict: ColumnFacts, low: str) -> bool:
+    """Whether more than half of the rows of a suite say a word: it is a class, such as ``none``."""
+    suite = finder.column_of("suite")
+    suites = verdict.texts if suite is None else suite.texts
+    said = [word is not None and word.casefold() == low for word in verdict.texts]
+    within = {name for name, is_said in zip(suites, said, strict=True) if is_said}
+    rows = sum(
+        word is not None and (suite is None or name in within)
+        for name, word in zip(suites, verdict.texts, strict=True)
+    )
+    return 2 * sum(said) > rows
 
 
 def _is_without_reply(finder: Finder, verdict: ColumnFacts, low: str) -> bool:

@@ -22,6 +22,7 @@ from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.criteria import criterion_of
 from pytest_judgesense.questions.import_.finder import (
     Finder,
+    answers_of_judged,
     is_of_people,
     names_models,
     says_answers,
@@ -70,11 +71,13 @@ def find_answers(finder: Finder) -> None:
         return
     if _take_wide_orders(finder) or _take_grades(finder):
         return
-    of_people = [f for f in finder.free.values() if is_of_people(f) and f.may_answer]
-    weights = {facts.name: weight_of(facts) for facts in finder.free.values()}
+    judged = answers_of_judged(finder.free.values())
+    free = [facts for facts in finder.free.values() if facts.name not in judged]
+    of_people = [f for f in free if is_of_people(f) and f.may_answer]
+    weights = {facts.name: weight_of(facts) for facts in free}
     candidates = [
         facts
-        for facts in finder.free.values()
+        for facts in free
         if weights[facts.name] and not is_of_people(facts) and (of_people or facts.words != _LABEL)
     ]
     candidates = [

@@ -34,6 +34,8 @@ REPEAT_NUMBER: Final = "repeat number"
 # So many columns may tell rows together.
 _MOST_BESIDE: Final = 3
 _MOST_TOGETHER: Final = 3
+# So many are added one after the other.
+_MOST_ADDED: Final = 6
 # More columns are not tried in threes.
 _MOST_TRIED: Final = 24
 _SHORT: Final = ("words", "names", "numbers")
@@ -294,7 +296,29 @@ def _first_telling(
             for some in combinations(columns, count):
                 if some[0] in first and _count((*some, *stated)) == rows:
                     return some
-    return ()
+    return _more_telling(telling, stated, rows)
+
+
+def _more_telling(
+    telling: _Telling, stated: Sequence[ColumnFacts], rows: int
+) -> tuple[ColumnFacts, ...]:
+    """An id and more other columns than are tried together, that tell so many rows; or none.
+
+    Each tells the most rows beside those before it; those without which all are told are left out.
+    """
+    if not telling.named:
+        return ()
+    some = [telling.named[0]]
+    others = [*telling.named[1:], *telling.parts, *telling.others]
+    while others and len(some) < _MOST_ADDED and _count((*some, *stated)) < rows:
+        best = max(others, key=lambda facts: _count((*some, facts, *stated)))
+        some.append(best)
+        others.remove(best)
+    for facts in some[1:]:
+        without = [part for part in some if part is not facts]
+        if _count((*without, *stated)) == rows:
+            some = without
+    return tuple(some) if _count((*some, *stated)) == rows else ()
 
 
 def _take_as_item(

@@ -210,6 +210,6 @@ WORDS_OF_PAIRS: Final[Mapping[str, str]] = MappingProxyType(
 NO_ANSWER: Final = _words(
     "error none null n/a na nan unknown unparsed unparsable invalid ? garbage unparseable "
     "parse_error parse-error parsing_error parse_failed parse_failure unreadable no_answer "
-    "no_verdict missing"
+    "no_verdict"
 ) | {"parse error", "parsing error", "no answer", "no verdict", "n.a."}
 """Words that state no verdict."""

@@ -173,3 +173,11 @@ def test_rows_that_no_column_tells_are_items_of_their_own() -> None:
     assert maps_of(proposal)["item"] == "row number"
     repeats = "--map item=prompt_id --map 'replicate=repeat number'"
     assert proposal.notes == (f"if rows of one prompt_id are repeats of it: {repeats}",)
+
+
+def test_more_columns_than_are_tried_together_may_be_the_item() -> None:
+    # All 16 combinations of four columns of two cells each: no three tell the rows.
+    bits = [[str(n >> place & 1) for n in range(16)] for place in range(4)]
+    columns = dict(zip(("example_id", "task", "shot", "condition"), bits, strict=True))
+    maps = maps_of(shown_of({**columns, "verdict": ("yes", "no") * 8}))
+    assert {*maps["item"].split(",")} == columns.keys()

@@ -39,8 +39,10 @@ _MOST_ADDED: Final = 6
 # More columns are not tried in threes.
 _MOST_TRIED: Final = 24
 _SHORT: Final = ("words", "names", "numbers")
-_OF_ITEM: Final = ("order", "replicate", "judge", "template", "temperature", "suite")
-TRIAL_FIELDS: Final = frozenset(("item", "first", "second", *_OF_ITEM))
+_OF_ITEM: Final = (
+    *("order", "first", "second", "replicate", "judge", "template", "temperature", "suite"),
+)
+TRIAL_FIELDS: Final = frozenset(("item", *_OF_ITEM))
 """The fields by which a judgment is told from others."""
 
 # By which fields repeats are numbered.

@@ -12,6 +12,7 @@ from tests.questions.import_.tables import (
     FOUR,
     asked,
     maps_of,
+    options_of,
     shown_of,
     table_of,
     values_of,
@@ -181,3 +182,14 @@ def test_more_columns_than_are_tried_together_may_be_the_item() -> None:
     columns = dict(zip(("example_id", "task", "shot", "condition"), bits, strict=True))
     maps = maps_of(shown_of({**columns, "verdict": ("yes", "no") * 8}))
     assert {*maps["item"].split(",")} == columns.keys()
+
+
+def test_a_winner_that_is_one_of_two_names_is_a_slot() -> None:
+    rows = {"question": ("q1", "q1", "q2", "q2"), "fw_a": ("x", "x", "x", "x")}
+    rows |= {"fw_b": ("y", "z", "y", "z"), "winner": ("x", "z", "tie", "x")}
+    proposal = shown_of(rows)
+    maps = maps_of(proposal)
+    assert (maps["first"], maps["second"], maps["item"]) == ("fw_a", "fw_b", "question")
+    assert options_of(proposal, "names") == [("verdict", "slot")]
+    # A winner that is neither of them is no name of one.
+    assert "first" not in maps_of(shown_of(rows | {"winner": ("x", "y", "x", "x")}))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +28,7 @@ from pytest_judgesense.files.opening import read_bytes
 from pytest_judgesense.files.output import write_text
 from pytest_judgesense.files.row_options import ROW_OPTION_WORDS
 from pytest_judgesense.files.shapes import SHAPES
+from pytest_judgesense.files.written_before import note_written, was_written_from
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.questions.import_.option_words import NUMBERS, OPTION_WORDS, option_name
 from pytest_judgesense.questions.import_.question import ImportAnswer, ImportQuestion
@@ -100,7 +102,7 @@ def run(options: argparse.Namespace) -> Iterable[str] | int:
     how = ImportOptions(**given | {"path": path, "more": tuple(more)})
     question = ImportQuestion(how, options.output, options.format, place_of(options))
     if options.output is not None or options.yes:
-        return _written(question.answer(), is_proposed=options.output is None)
+        return _written(question.answer(), options.path, is_proposed=options.output is None)
     preview = question.preview()
     if preview.look.problem is not None:
         show(preview.lines())
@@ -108,21 +110,32 @@ def run(options: argparse.Namespace) -> Iterable[str] | int:
     if sys.stdout is None or sys.stdout.isatty() or not preview.is_known:
         show(preview.lines())
         return 0 if sys.stdout is not None and sys.stdout.isatty() else WRONG_COMMAND
-    return _written(question.answer_to(preview.look), is_proposed=True)
+    return _written(question.answer_to(preview.look), options.path, is_proposed=True)
 
 
-def _written(answer: ImportAnswer, *, is_proposed: bool) -> Iterator[str]:
-    """Write the files; a file that nobody named never takes the place of another."""
+def _written(answer: ImportAnswer, sources: Sequence[Path], *, is_proposed: bool) -> Iterator[str]:
+    """Write the files; a file that nobody named takes the place of no other.
+
+    What an import of the same sources wrote may be written again, with other options.
+    """
+    again = set()
     for path, text in answer.files.items():
-        if is_proposed and path.exists() and read_bytes(path) != text.encode("utf-8"):
+        if not (is_proposed and path.exists()) or read_bytes(path) == text.encode("utf-8"):
+            continue
+        if not was_written_from(path, sources):
             raise UsageError(
                 f"{path} is there, with other content",
-                expected="a file that is not there",
+                expected="a file that is not there, or that an import of the same files wrote",
                 remedy="name the output: -o FILE",
             )
+        again.add(f"written: {path}")
     for path, text in answer.files.items():
         write_text(path, text)
-    yield from answer.lines()
+        if is_proposed:
+            with suppress(OSError):  # without the note the file is only not replaced
+                note_written(path, text.encode("utf-8"), sources)
+    for line in answer.lines():
+        yield line.replace("written:", "written again:", 1) if line in again else line
     if answer.suites:
         yield from lint_report(answer.suites).lines()
 

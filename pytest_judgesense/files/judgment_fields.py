@@ -12,6 +12,9 @@ FIELDS: Final = (
 )  # fmt: skip
 # The names of the candidates that were shown first and second, from which the order follows.
 PLACES: Final = ("first", "second")
+ROW_NUMBER: Final = "row number"
+"""The column of the number of a row, which an import adds where it is mapped."""
+
 # A column of one order, in rows that hold both.
 _OF_ORDER: Final = re.compile(
     r"(verdict|failed|reply|prompt|score|prompt_tokens|completion_tokens|latency_s"

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pytest_judgesense.trial import as_whole
+from pytest_judgesense.trial import ABSTAIN, TIE, as_whole
 
 ContentKind: TypeAlias = Literal["labels", "grades", "score"]
 
@@ -27,6 +27,9 @@ SCORE: Final[ContentKind] = "score"
 MOST_GRADES: Final = 12
 """Levels of a scale; more of them are a score."""
 _LONGEST_FILLED: Final = 101
+# Among so many levels of numbers, so few words are no answers.
+_FEWEST_LEVELS: Final = 3
+_MOST_ODD: Final = 4
 
 # "007" is a name, and no number.
 _WHOLE: Final = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -76,6 +79,29 @@ def _kind_of(different: Sequence[str], *, are_all: bool) -> ContentKind:
     if not is_whole(different):
         return "score"
     return "grades" if are_all or len(levels(different)) <= MOST_GRADES else "score"
+
+
+def odd_among_numbers(words: Sequence[str]) -> tuple[str, ...]:
+    """The few different words that stand among grades or scores, in one of ten cells at most.
+
+    None where numbers are of fewer than three levels, which words may stand beside as labels; nor
+    a tie or an abstention.
+
+    Args:
+        words: as they are written, each as often as it is.
+    """
+    odd = [word for word in words if not _is_number(word)]
+    levels_stated = different_words(word for word in words if _is_number(word))
+    different = tuple(different_words(odd))
+    if 10 * len(odd) > len(words) or len(levels_stated) < _FEWEST_LEVELS:
+        return ()
+    if len(different) > _MOST_ODD or any(word.casefold() in (TIE, ABSTAIN) for word in different):
+        return ()
+    return different
+
+
+def _is_number(word: str) -> bool:
+    return bool(_WHOLE.fullmatch(word.strip()) or _DECIMAL.fullmatch(word.strip()))
 
 
 def answers_of(words: Iterable[str], kind: ContentKind) -> tuple[str, ...]:

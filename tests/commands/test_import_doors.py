@@ -79,6 +79,10 @@ def test_yes_writes_the_proposed_file_and_never_over_another(folder: Path) -> No
     assert done.returncode == 0, done.stderr
     written = (folder / LOG).read_bytes()
     assert run("import", "own.jsonl", "--yes", cwd=folder).returncode == 0  # the same again
+    # So is the same file read otherwise: its own log holds nothing else.
+    done = run("import", "own.jsonl", "--yes", "--judge", "other", cwd=folder)
+    assert (done.returncode, f"written again: {LOG}\n" in done.stdout) == (0, True)
+    assert (folder / LOG).read_bytes() != written
     (folder / LOG).write_text("mine\n", encoding="utf-8")
     done = run("import", "own.jsonl", "--yes", cwd=folder)
     assert (done.returncode, "is there, with other content" in done.stderr) == (2, True)

@@ -131,6 +131,8 @@ class JudgmentReader:
         replicate = self._whole(row, "replicate", 1) or 1
         failed, reply = self._text(row, "failed"), self._text(row, "reply")
         verdict = None if self.space else self._text(row, "verdict")
+        if verdict is not None and PLACES[0] in self.columns:
+            verdict = self._slot_of(row, verdict)
         outcome: JudgmentOutcome = Unparsed(NO_VERDICT)
         if failed is not None:
             outcome = Failed(failed)
@@ -174,6 +176,12 @@ class JudgmentReader:
             raise row.wrong(self.columns[PLACES[1]], f"another candidate than {first[:80]!r}")
         names = sorted((first, second))
         return "-".join((item, *names)), ORDERS[names[0] == second]
+
+    def _slot_of(self, row: Row, verdict: str) -> str:
+        """The slot of the candidate that a verdict names by its own name; else the verdict."""
+        shown = [(self._text(row, name) or "").casefold() for name in PLACES]
+        is_name = verdict.casefold() in shown
+        return "AB"[shown.index(verdict.casefold())] if is_name else verdict
 
     def _people(self, row: Row) -> dict[str, str]:
         """What each person said of the item; whoever said nothing is left out."""

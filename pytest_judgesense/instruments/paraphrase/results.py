@@ -28,6 +28,7 @@ from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.first_sight import FirstSight
 from pytest_judgesense.files.foreign_results import NO_VERDICT, Imported, left_out, once, slug
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.judgment_fields import ROW_NUMBER
 from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.tables import malformed, read_document, read_rows
 from pytest_judgesense.replies import parse_reply
@@ -217,32 +218,61 @@ def each_once(
     places: dict[tuple[str, str], str] = {}
     first_rows: dict[tuple[str, str], Row] = {}
     judgments = []
-    for row, judgment in rows:
+    judged = [*rows]
+    for row, judgment in judged:
         key = (judgment.judge, judgment.trial.id)
         said = remedy
         if columns and key in first_rows:
-            said = {"remedy": _telling_apart(first_rows[key], row, columns) + remedy["remedy"]}
+            telling = _telling_apart(judged, first_rows[key], row, columns)
+            said = {"remedy": telling + remedy["remedy"]}
         once(places, key, row, **said)
         first_rows[key] = row
         judgments.append(judgment)
     return judgments
 
 
-def _telling_apart(first: Row, second: Row, columns: Mapping[str, str]) -> str:
-    """An item of several columns, of which the others differ between two rows; or nothing."""
+def _telling_apart(
+    rows: Sequence[tuple[Row, Judgment]], first: Row, second: Row, columns: Mapping[str, str]
+) -> str:
+    """An item by which all rows are told apart, of more columns or of the row's number; or nothing.
+
+    It is proposed only if no trial is repeated then.
+    """
     item = columns.get("item", "")
-    differing = [
-        name
-        for name, cell in second.value.items()
-        if name not in columns.values()
-        and isinstance(cell, str | int)
-        and len(str(cell)) <= _LONGEST_PART
-        and cell != first.value.get(name)
-    ]
-    if not item or not differing:
+    differing = _short_columns([first, second], columns)
+    if not item or item.startswith("("):  # of a tool's log, whose rows have no such columns
         return ""
-    option = option_words("--map", "item", f"{item},{differing[0]}")
-    return f"the two rows differ in {listed(differing[:_MOST_PARTS])}: try {option}; or "
+    some: list[str] = []
+    for name in dict.fromkeys((*differing, *_short_columns([row for row, _ in rows], columns))):
+        if len(some) >= _MOST_PARTS or _are_told(rows, some):
+            break
+        some.append(name)
+    names = f"{item},{','.join(some)}" if some and _are_told(rows, some) else ROW_NUMBER
+    differ = f"the two rows differ in {listed(differing[:_MOST_PARTS])}: " if differing else ""
+    why = "" if names != ROW_NUMBER else ", which makes an item of each row"
+    return f"{differ}try {option_words('--map', 'item', names)}{why}; or "
+
+
+def _short_columns(rows: Sequence[Row], columns: Mapping[str, str]) -> list[str]:
+    """The columns of short cells that differ between rows and hold no field of a judgment."""
+    used = {part for names in columns.values() for part in (names, *names.split(","))}
+    cells = {name: [row.value.get(name) for row in rows] for name in rows[0].value}
+    return [
+        name
+        for name, of_rows in cells.items()
+        if name not in used
+        and all(isinstance(cell, str | int) and len(str(cell)) <= _LONGEST_PART for cell in of_rows)
+        and any(cell != of_rows[0] for cell in of_rows)
+    ]
+
+
+def _are_told(rows: Sequence[tuple[Row, Judgment]], names: Sequence[str]) -> bool:
+    """Whether no two rows are of one trial if these columns are part of their items."""
+    keys = {
+        (judgment.judge, judgment.trial.id, *(str(row.value.get(name)) for name in names))
+        for row, judgment in rows
+    }
+    return len(keys) == len(rows)
 
 
 _DECISIONS: Final = {"A>B": "A", "B>A": "B", "A=B": TIE}

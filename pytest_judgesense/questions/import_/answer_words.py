@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -84,12 +85,22 @@ def _rename_numbers(finder: Finder, *, has_ties: bool) -> None:
 
 def _rename_nothing(finder: Finder, verdict: ColumnFacts) -> None:
     """Words that state no verdict; a number below all others may."""
+    counted = Counter(text.casefold() for text in verdict.stated)
+    among_numbers = {word.casefold() for word in verdict.odd_words}
     for word in verdict.different:
         low = word.casefold()
         others = len(verdict.different) - 1
-        says_nothing = low in words_of.NO_ANSWER or _is_failure(low, verdict)
+        is_usual = low in words_of.NO_ANSWER and not _is_mostly_said(finder, verdict, low)
+        says_nothing = (
+            is_usual
+            or low in among_numbers
+            or _is_failure(low, verdict)
+            or _is_without_reply(finder, verdict, low)
+        )
         if says_nothing and low not in finder.renamed and others >= _FEWEST_GRADES:
             finder.show("value", (word, ""), f"{word} states no verdict")
+            rows = f"{counted[low]} of {counted.total()} rows say {word}"
+            finder.notes.append(f"{rows}, which is no verdict: they are unread")
     if verdict.kind == "numbers" and _BELOW_ALL not in finder.renamed:
         numbers = verdict.numbers
         if numbers[0] == _BELOW_ALL and _begins_at_zero_or_one(numbers[1:]):
@@ -105,6 +116,31 @@ def _is_failure(low: str, verdict: ColumnFacts) -> bool:
     """Whether a word says that a call failed: ``failed!``, where nothing is said to have passed."""
     said = {word.casefold() for word in verdict.different}
     return low.strip("!?.() ") in ("failed", "failure") and not said & {"passed", "pass"}
+
+
+def _is_mostly_said(finder: Finder, verdict: ColumnFacts, low: str) -> bool:
+    """Whether more than half of the rows of a suite say a word: it is a class, such as ``none``."""
+    suite = finder.column_of("suite")
+    suites = verdict.texts if suite is None else suite.texts
+    said = [word is not None and word.casefold() == low for word in verdict.texts]
+    within = {name for name, is_said in zip(suites, said, strict=True) if is_said}
+    rows = sum(
+        word is not None and (suite is None or name in within)
+        for name, word in zip(suites, verdict.texts, strict=True)
+    )
+    return 2 * sum(said) > rows
+
+
+def _is_without_reply(finder: Finder, verdict: ColumnFacts, low: str) -> bool:
+    """Whether a word stands only where the judge gave no reason, beside usual words of verdicts."""
+    reply = finder.column_of("reply")
+    usual = words_of.VOCABULARY | words_of.WORDS_OF_PAIRS.keys()
+    others = {word.casefold() for word in verdict.different} - {low}
+    if reply is None or low in usual or not others <= usual:
+        return False
+    pairs = [*zip(verdict.texts, reply.texts, strict=True)]
+    reasons = [reason for word, reason in pairs if word is not None and word.casefold() == low]
+    return not any(reasons) and any(reason for _, reason in pairs)
 
 
 def _begins_at_zero_or_one(numbers: Sequence[str]) -> bool:

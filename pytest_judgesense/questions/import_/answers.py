@@ -16,11 +16,13 @@ from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
 from pytest_judgesense.files.rows import name_words
 from pytest_judgesense.files.synonyms import candidate_pairs
+from pytest_judgesense.files.tables import own_name
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.criteria import criterion_of
 from pytest_judgesense.questions.import_.finder import (
     Finder,
+    answers_of_judged,
     is_of_people,
     names_models,
     says_answers,
@@ -42,6 +44,9 @@ _PERSONS: Final = frozenset(
 )
 # Of them, those of whom each row may have another.
 _RATERS: Final = frozenset("annotator rater worker reviewer expert voter".split())
+# What is said in columns of these names is a judge's where one is named.
+_ANNOTATED: Final = frozenset("label labels annotation annotations".split())
+_OF_JUDGES_FILES: Final = words_of.JUDGES | {"judge", "llm", "autorater"}
 # A list of letters of which the last may be neither of two candidates.
 _THREE_LETTERS: Final = {"A", "B", "C"}
 # Words of columns of true and false that say whether something is as it is to be.
@@ -66,11 +71,13 @@ def find_answers(finder: Finder) -> None:
         return
     if _take_wide_orders(finder) or _take_grades(finder):
         return
-    of_people = [f for f in finder.free.values() if is_of_people(f) and f.may_answer]
-    weights = {facts.name: weight_of(facts) for facts in finder.free.values()}
+    judged = answers_of_judged(finder.free.values())
+    free = [facts for facts in finder.free.values() if facts.name not in judged]
+    of_people = [f for f in free if is_of_people(f) and f.may_answer]
+    weights = {facts.name: weight_of(facts) for facts in free}
     candidates = [
         facts
-        for facts in finder.free.values()
+        for facts in free
         if weights[facts.name] and not is_of_people(facts) and (of_people or facts.words != _LABEL)
     ]
     candidates = [
@@ -228,7 +235,12 @@ def _without_answers(finder: Finder, of_people: Sequence[ColumnFacts]) -> None:
     may_be.sort(key=lambda facts: not says_answers(facts))  # the usual words of verdicts first
     if labels:
         may_be = [facts for facts in may_be if _as_comparable(facts, labels)]
-    if len(may_be) == 1:
+    of_judge = [facts for facts in labels if {*facts.words} <= _ANNOTATED]
+    if of_judge and not may_be and (evidence := _judge_is_named(finder)):
+        finder.take("verdict", of_judge[0].name, f"{of_judge[0].says}; {evidence}")
+    elif of_judge and not may_be and _has_reasons(finder):
+        _ask_whose(finder, of_judge[0])
+    elif len(may_be) == 1:
         _ask_whose(finder, may_be[0])
     elif may_be:
         _ask_which(finder, may_be)
@@ -238,6 +250,29 @@ def _without_answers(finder: Finder, of_people: Sequence[ColumnFacts]) -> None:
         finder.take("label", labels[0].name, labels[0].says)
     else:
         finder.no_judge = "no column holds what a judge or a person said"
+
+
+def _judge_is_named(finder: Finder) -> str:
+    """What says that a judge speaks: a column of its name or reply, or the file's name; or nothing.
+
+    Each row of an annotator that is a model is a judge's as well.
+    """
+    for facts in finder.free.values():
+        is_annotator = facts.words == ("annotator",) and names_models(facts)
+        of_judge = words_in(facts, words_of.JUDGES | {"judge"}) - {"rater"}
+        is_raw = "raw" in facts.words and words_in(facts, words_of.WRITTEN - {"text", "content"})
+        if is_annotator or (of_judge and not is_of_people(facts)) or is_raw:
+            return f"a judge is told by {facts.name}"
+    words = {*name_words(own_name(finder.given.path))} if finder.given.path.name else set()
+    if words & _OF_JUDGES_FILES and not words & words_of.PEOPLE:
+        return "the file is called after a judge"
+    return f"the judge is {finder.fields['judge']}" if finder.fields.get("judge") else ""
+
+
+def _has_reasons(finder: Finder) -> bool:
+    """Whether a column holds reasons, which would be taken for a judge's reply."""
+    reasons = finder.named(words_of.REPLIES)
+    return any(facts.kind == "texts" and not is_of_people(facts) for facts in reasons)
 
 
 def _may_answer(facts: ColumnFacts) -> bool:

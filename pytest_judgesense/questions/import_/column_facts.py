@@ -18,6 +18,7 @@ from pytest_judgesense.suites.answer_kinds import (
     different_words,
     inferred_answers,
     is_whole,
+    odd_among_numbers,
 )
 from pytest_judgesense.trial import as_whole
 
@@ -113,8 +114,13 @@ class ColumnFacts:
         is_text = words >= fewest * len(self.stated) or max(lengths) > _LONGEST_NAME
         if is_text or any("\n" in text for text in self.stated):
             return "texts"
-        few = len(self.different) <= _MOST_ANSWERS and max(lengths) <= _LONGEST_ANSWER
-        return "words" if few else "names"
+        few = len(self.different) <= _MOST_ANSWERS or bool(self.odd_words)
+        return "words" if few and max(lengths) <= _LONGEST_ANSWER else "names"
+
+    @cached_property
+    def odd_words(self) -> tuple[str, ...]:
+        """The few words that stand among numbers; none where numbers are few."""
+        return odd_among_numbers(self.stated)
 
     @property
     def may_answer(self) -> bool:

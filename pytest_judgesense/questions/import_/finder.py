@@ -132,6 +132,11 @@ def few(words: Sequence[str]) -> str:
 _RIGHT: Final = ("answer", "label", "option", "choice", "response", "verdict")
 _BY_JUDGE_ALONE: Final = 2
 _OF_JUDGES: Final = ("verdict", "judgment", "judgement")
+# Whose answer a column holds that is no verdict beside others.
+_WHOSE_ANSWERS: Final = frozenset(
+    "predicted pred true suggested model correct gold right reference expected final given "
+    "original student system baseline ground truth target".split()
+)
 _PREFERRED: Final = words_of.OF_PAIRS - {"chosen"}
 
 
@@ -144,6 +149,28 @@ def is_of_people(facts: ColumnFacts) -> bool:
     if of_people == {"annotator"} and facts.kind == "words" and names_models(facts):
         return False  # a model annotated
     return bool(of_people) or is_right
+
+
+def is_answer_of_judged(facts: ColumnFacts) -> bool:
+    """Whether a column is called as an answer that was judged, or as the right one.
+
+    Beside others of its kind it holds no verdict: ``predicted_answer`` and ``true_answer``.
+    """
+    others = {*facts.words} - {"answer", "answers"}
+    is_answer = len(others) < len({*facts.words})
+    return is_answer and bool(others) and others <= _WHOSE_ANSWERS
+
+
+def answers_of_judged(columns: Iterable[ColumnFacts]) -> list[str]:
+    """The columns of answers that were judged, where several stand beside what was said of them."""
+    named = [*columns]
+    answers = [facts.name for facts in named if is_answer_of_judged(facts)]
+    said = (
+        facts
+        for facts in named
+        if facts.name not in answers and facts.kind == "words" and says_answers(facts)
+    )
+    return answers if len(answers) > 1 and any(said) else []
 
 
 def names_models(facts: ColumnFacts) -> bool:

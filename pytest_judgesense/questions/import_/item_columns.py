@@ -12,7 +12,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.judgment_fields import ROW_NUMBER
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.rows import LIST_COLUMN, Row, field_of
 from pytest_judgesense.files.tables import FILE_COLUMN, RowTable
@@ -26,20 +28,21 @@ from pytest_judgesense.questions.import_.finder import (
     words_in,
 )
 
-ROW_NUMBER: Final = "row number"
-"""The column of the number of a row, where nothing else tells the items."""
-
 REPEAT_NUMBER: Final = "repeat number"
 """The column of the number of a row among those of one judge, item, order and wording."""
 
 # So many columns may tell rows together.
 _MOST_BESIDE: Final = 3
 _MOST_TOGETHER: Final = 3
+# So many are added one after the other.
+_MOST_ADDED: Final = 6
 # More columns are not tried in threes.
 _MOST_TRIED: Final = 24
 _SHORT: Final = ("words", "names", "numbers")
-_OF_ITEM: Final = ("order", "replicate", "judge", "template", "temperature", "suite")
-TRIAL_FIELDS: Final = frozenset(("item", "first", "second", *_OF_ITEM))
+_OF_ITEM: Final = (
+    *("order", "first", "second", "replicate", "judge", "template", "temperature", "suite"),
+)
+TRIAL_FIELDS: Final = frozenset(("item", *_OF_ITEM))
 """The fields by which a judgment is told from others."""
 
 # By which fields repeats are numbered.
@@ -231,12 +234,27 @@ def _take_together(
     some = _first_telling(telling, stated, rows)
     if some:
         _take_as_item(finder, some, named)
-    elif _take_repeats(finder, telling, stated):
+    elif _take_repeats(finder, telling, stated) or (named and _take_numbers(finder, named, stated)):
         return
     elif named:
         finder.take("item", named[0].name, _counted(named[:1]))
     elif not finder.table.has(ROW_NUMBER):
         finder.also("item", ROW_NUMBER, "no column tells the items")
+
+
+def _take_numbers(
+    finder: Finder, named: Sequence[ColumnFacts], stated: Sequence[ColumnFacts]
+) -> bool:
+    """Take each row as an item where no columns tell rows, and say so; whether it is so."""
+    # Few copies of rows of many ids are there by mistake rather.
+    is_id = 2 * _count(named[:1]) >= len(finder.table)
+    if is_id or finder.table.has(ROW_NUMBER) or _tells((*named, *stated)):
+        return False
+    finder.also("item", ROW_NUMBER, "no columns tell the rows: each is an item of its own")
+    repeats = option_words("--map", "item", named[0].name)
+    numbers = option_words("--map", "replicate", REPEAT_NUMBER)
+    finder.notes.append(f"if rows of one {named[0].name} are repeats of it: {repeats} {numbers}")
+    return True
 
 
 def _telling(finder: Finder, named: Sequence[ColumnFacts]) -> _Telling:
@@ -280,7 +298,29 @@ def _first_telling(
             for some in combinations(columns, count):
                 if some[0] in first and _count((*some, *stated)) == rows:
                     return some
-    return ()
+    return _more_telling(telling, stated, rows)
+
+
+def _more_telling(
+    telling: _Telling, stated: Sequence[ColumnFacts], rows: int
+) -> tuple[ColumnFacts, ...]:
+    """An id and more other columns than are tried together, that tell so many rows; or none.
+
+    Each tells the most rows beside those before it; those without which all are told are left out.
+    """
+    if not telling.named:
+        return ()
+    some = [telling.named[0]]
+    others = [*telling.named[1:], *telling.parts, *telling.others]
+    while others and len(some) < _MOST_ADDED and _count((*some, *stated)) < rows:
+        best = max(others, key=lambda facts: _count((*some, facts, *stated)))
+        some.append(best)
+        others.remove(best)
+    for facts in some[1:]:
+        without = [part for part in some if part is not facts]
+        if _count((*without, *stated)) == rows:
+            some = without
+    return tuple(some) if _count((*some, *stated)) == rows else ()
 
 
 def _take_as_item(

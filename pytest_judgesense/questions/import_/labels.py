@@ -11,7 +11,13 @@ from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
 from pytest_judgesense.files.synonyms import candidate_pairs
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
-from pytest_judgesense.questions.import_.finder import Finder, few, is_of_people, words_in
+from pytest_judgesense.questions.import_.finder import (
+    Finder,
+    few,
+    is_answer_of_judged,
+    is_of_people,
+    words_in,
+)
 from pytest_judgesense.trial import TIE
 
 _LABEL: Final = ("label",)
@@ -40,6 +46,7 @@ def find_labels(finder: Finder) -> None:
         and not words_in(facts, words_of.IDS | words_of.COUNTS)
         and (is_of_people(facts) or facts.words in (_LABEL, _IF_ALONE))
         and not _is_of_other_kind(finder, facts)
+        and not _is_judged_answer(finder, facts)
     ]
     if finder.fields.get("label") == "":
         candidates = []  # it is said that no column holds one
@@ -53,6 +60,16 @@ def find_labels(finder: Finder) -> None:
     for name in dict.fromkeys(facts.name for facts in (*candidates, *joined)):
         finder.take(f"{OF_PEOPLE}{_person(name)}", name, "what a person said")
     _note_same_words(finder)
+
+
+def _is_judged_answer(finder: Finder, facts: ColumnFacts) -> bool:
+    """Whether a column is the right answer to what was judged, and shares no word with verdicts."""
+    verdict = finder.column_of("verdict")
+    others = [f for f in finder.free.values() if f is not facts and is_answer_of_judged(f)]
+    if verdict is None or not others or not is_answer_of_judged(facts):
+        return False
+    said = {word.casefold() for word in facts.different}
+    return not said & {word.casefold() for word in verdict.different}
 
 
 def _is_of_other_kind(finder: Finder, facts: ColumnFacts) -> bool:

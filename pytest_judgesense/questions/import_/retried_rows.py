@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from pytest_judgesense.files.import_options import ImportOptions
-from pytest_judgesense.files.judgment_fields import of_one_order
+from pytest_judgesense.files.judgment_fields import ROW_NUMBER, of_one_order
 from pytest_judgesense.files.tables import RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.chosen_options import with_settings
@@ -83,7 +83,8 @@ def without_retried(
     mapped = dict(chosen.map)
     calls = _calls(chosen, columns)
     is_numbered = mapped.get("replicate") == REPEAT_NUMBER
-    if all(calls.answered) or not mapped.get("item") or (is_numbered and not calls.are_marked):
+    has_item = mapped.get("item") not in (None, "", ROW_NUMBER)  # what has a number is no other
+    if all(calls.answered) or not has_item or (is_numbered and not calls.are_marked):
         return table
     keys = [
         columns[part].texts

@@ -207,5 +207,9 @@ WORDS_OF_PAIRS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What some write for one of two candidates, or for neither."""
 
-NO_ANSWER: Final = _words("error none null n/a na nan unknown unparsed unparsable invalid ?")
+NO_ANSWER: Final = _words(
+    "error none null n/a na nan unknown unparsed unparsable invalid ? garbage unparseable "
+    "parse_error parse-error parsing_error parse_failed parse_failure unreadable no_answer "
+    "no_verdict"
+) | {"parse error", "parsing error", "no answer", "no verdict", "n.a."}
 """Words that state no verdict."""

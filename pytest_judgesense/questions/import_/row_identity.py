@@ -13,7 +13,7 @@ from typing import Final
 from pytest_judgesense.files.judgment_fields import PLACES, of_one_order
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.rows import name_words
-from pytest_judgesense.files.synonyms import candidates_among
+from pytest_judgesense.files.synonyms import candidate_pairs, candidates_among
 from pytest_judgesense.files.tables import FILE_COLUMN
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
@@ -41,6 +41,7 @@ _WRITTEN: Final = words_of.REPLIES | words_of.WRITTEN | words_of.ANSWERS.keys()
 
 def find_identity(finder: Finder) -> None:
     """Take order, judge and temperature, the item, and what else tells its rows apart."""
+    _find_named_candidates(finder)
     _find_order(finder)
     if not finder.says("judge"):
         _find_judge(finder)
@@ -98,6 +99,30 @@ def _candidates(finder: Finder, words: Iterable[str]) -> set[str]:
     meant = (finder.renamed.get(word.casefold(), word).casefold() for word in words)
     said = {words_of.WORDS_OF_PAIRS.get(word, word).casefold() for word in meant}
     return said - {TIE, ABSTAIN, *words_of.NO_ANSWER, "", "neither"}
+
+
+def _find_named_candidates(finder: Finder) -> None:
+    """Take two columns of names of which the verdict of each row names one, or neither."""
+    verdict = finder.column_of("verdict")
+    is_said = {"order", *PLACES} & finder.fields.keys()
+    if verdict is None or verdict.kind not in ("words", "names") or is_said:
+        return
+    names = [f for f in finder.free.values() if f.kind in ("words", "names") and not f.missing]
+    for pair in candidate_pairs(facts.name for facts in names):
+        first, second = (finder.columns[name] for name in pair)
+        rows = [*zip(verdict.texts, first.texts, second.texts, strict=True)]
+        if all(a != b and _names_one(said, a, b) for said, a, b in rows):
+            for field, facts in zip(PLACES, (first, second), strict=True):
+                finder.take(field, facts.name, "the verdict names one of both")
+            finder.show("names", ("verdict", "slot"), "the candidate is named, and so its slot")
+            return
+
+
+def _names_one(said: str | None, first: str | None, second: str | None) -> bool:
+    """Whether a verdict names one of two candidates, or says that neither is better."""
+    word = (said or TIE).casefold()
+    meant = words_of.WORDS_OF_PAIRS.get(word, word)
+    return word in ((first or "").casefold(), (second or "").casefold()) or meant == TIE
 
 
 def _find_order(finder: Finder) -> None:

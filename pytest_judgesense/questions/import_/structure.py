@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.judgment_fields import ROW_NUMBER
 from pytest_judgesense.files.proposals import (
     OpenQuestion,
     PossibleReading,
@@ -25,7 +26,7 @@ from pytest_judgesense.questions.import_.finder import (
     weight_of,
     words_in,
 )
-from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER, ROW_NUMBER
+from pytest_judgesense.questions.import_.item_columns import REPEAT_NUMBER
 from pytest_judgesense.questions.import_.wide_columns import of_wide_columns
 from pytest_judgesense.trial import TIE
 

@@ -8,6 +8,7 @@ What tells them apart stands in their names: ``run_1`` and ``run_2``, ``gpt-4`` 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final
@@ -26,7 +27,13 @@ from pytest_judgesense.files.tables import RowTable
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.criteria import criterion_of
-from pytest_judgesense.questions.import_.finder import is_of_people, weight_of, words_in
+from pytest_judgesense.questions.import_.finder import (
+    is_answer_of_judged,
+    is_of_people,
+    says_answers,
+    weight_of,
+    words_in,
+)
 from pytest_judgesense.trial import grouped
 
 _NUMBER: Final = re.compile(r"\d+")
@@ -46,6 +53,20 @@ _OF_REPLIES: Final = words_of.REPLIES | {"reply", "replies", "raw"}
 # What no pattern can name, for it stands for something else there.
 _SIGNS: Final = frozenset("{}|:=,")
 _FEWEST: Final = 2
+# Words of columns of what a judged system wrote.
+_WRITTEN_BY_SYSTEMS: Final = frozenset(
+    "answer response output pred prediction text completion generation reply summary".split()
+)
+# An object that is called so holds what a judge said.
+_OF_JUDGES: Final = frozenset(
+    "judgment judgement judge verdict evaluation eval assessment labels parsed result grades "
+    "scores ratings".split()
+)
+# Of several fields one that is called so is the verdict.
+_ONE_VERDICT: Final = frozenset(
+    "verdict winner judgment judgement decision rating score grade label preference".split()
+)
+_CONDITIONS: Final = frozenset("condition shot setting mode arm group bias".split())
 
 
 def of_wide_columns(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal:
@@ -59,6 +80,9 @@ def of_wide_columns(columns: Sequence[ColumnFacts], table: RowTable) -> Proposal
         _by_judge(columns, table),
         _criteria(columns),
         _candidates(columns),
+        _systems(columns),
+        _dimensions(columns),
+        _beside_answers(columns),
         _runs(columns),
         _judges(columns, table),
     )
@@ -307,6 +331,161 @@ def _words_of_texts(columns: Iterable[ColumnFacts]) -> set[tuple[str, str] | Non
         and not words_in(facts, _OF_REPLIES)
     )
     return {differing_words(*pair) for pair in candidate_pairs(written)}
+
+
+# --- systems that were judged ---------------------------------------------------------------------
+
+
+def _systems(columns: Sequence[ColumnFacts]) -> Proposal | None:
+    """Verdicts of several systems in a row, as ``base_score`` and ``ft_score``, a row each.
+
+    A text of each system beside them (``base_answer``, ``ft_answer``) shows that these are no
+    judges and no criteria. All columns that are called after the same systems go together.
+    """
+    names = [facts.name for facts in columns]
+    texts = [facts for facts in columns if facts.kind in ("texts", "names")]
+    for is_before in (True, False):
+        verdicts = [facts for facts in columns if _is_surely_said(facts)]
+        alike = grouped(verdicts, lambda facts: facts.name)
+        for rest in _shared_rests([*alike], is_before=is_before):
+            said = [name for name in alike if _system_in(name, rest, is_before=is_before)]
+            systems = [_system_in(name, rest, is_before=is_before) for name in said]
+            if not _may_be_systems(systems):
+                continue
+            others = _rests_of(names, systems, is_before=is_before)
+            written = _rests_of([f.name for f in texts], systems, is_before=is_before)
+            judged = [other for other in written if {*name_words(other)} & _WRITTEN_BY_SYSTEMS]
+            some = [facts for facts in columns if facts.name in said]
+            if not judged or _other_verdict(columns, some):
+                continue
+            place = f"{{{_CANDIDATE}:{'|'.join(systems)}}}"
+            why = f"{len(systems)} systems, of which texts stand beside"
+            pairs = [(_placed(place, rest, is_before=is_before), _VERDICT)]
+            pairs += [
+                (_placed(place, other, is_before=is_before), "")
+                for other in others
+                if other != rest
+            ]
+            return Proposal(tuple(ShownSetting(Setting("lists", pair), why) for pair in pairs))
+    return None
+
+
+def _is_surely_said(facts: ColumnFacts) -> bool:
+    is_said = facts.may_answer and weight_of(facts) >= _OF_VERDICTS and len(facts.different) > 1
+    return bool(is_said) and not is_of_people(facts)
+
+
+def _shared_rests(names: Sequence[str], *, is_before: bool) -> list[str]:
+    """What two names or more share behind their first part, or before their last; longest first."""
+    rests = Counter(
+        rest
+        for name in names
+        for rest in {
+            "_".join(parts[cut:] if is_before else parts[:-cut])
+            for parts in [name.split("_")]
+            for cut in range(1, len(parts))
+        }
+    )
+    shared = [rest for rest, count in rests.items() if count >= _FEWEST]
+    return sorted(shared, key=len, reverse=True)
+
+
+def _system_in(name: str, rest: str, *, is_before: bool) -> str:
+    """What a name holds besides ``rest``; empty where it is called otherwise."""
+    if is_before:
+        return name.removesuffix(f"_{rest}") if name.endswith(f"_{rest}") else ""
+    return name.removeprefix(f"{rest}_") if name.startswith(f"{rest}_") else ""
+
+
+def _may_be_systems(systems: Sequence[str]) -> bool:
+    """Whether what tells columns apart may be names of systems: no people, orders or criteria."""
+    words = [{*name_words(system)} for system in systems]
+    others = words_of.PEOPLE - {"reference"} | words_of.JUDGES | words_of.CRITERIA
+    are_orders = all(system.casefold() in words_of.ORDERS for system in systems)
+    are_named = not any(_SIGNS & {*system} for system in systems)
+    are_counted = all(system.isdecimal() for system in systems)
+    is_enough = len(systems) >= _FEWEST and are_named
+    return is_enough and not (are_orders or are_counted or any(of & others for of in words))
+
+
+def _rests_of(names: Sequence[str], systems: Sequence[str], *, is_before: bool) -> list[str]:
+    """What stands beside each of the systems in the names of columns."""
+    first = systems[0]
+    begin, end = (f"{first}_", "") if is_before else ("", f"_{first}")
+    rests = [
+        name[len(begin) : len(name) - len(end)]
+        for name in names
+        if name.startswith(begin) and name.endswith(end) and len(name) > len(begin + end)
+    ]
+    return [r for r in rests if all(_placed(s, r, is_before=is_before) in names for s in systems)]
+
+
+def _placed(system: str, rest: str, *, is_before: bool) -> str:
+    return f"{system}_{rest}" if is_before else f"{rest}_{system}"
+
+
+# --- several things that were said of one item ----------------------------------------------------
+
+
+def _dimensions(columns: Sequence[ColumnFacts]) -> Proposal | None:
+    """Fields of one object of the judge that are no numbers of one scale: a suite each.
+
+    ``judgment.is_polite`` and ``judgment.is_short`` say several things of one item.
+    """
+    fields = [facts for facts in columns if "." in facts.name and facts.kind != "nothing"]
+    for parent, inside in grouped(fields, lambda facts: facts.name.rpartition(".")[0]).items():
+        is_judges = {*name_words(parent.rpartition(".")[2])} & _OF_JUDGES
+        of_people = is_of_people(ColumnFacts(parent, ()))
+        said = [facts for facts in inside if _is_dimension(facts)]
+        if not is_judges or of_people or len(said) < _FEWEST:
+            continue
+        if all(facts.kind == "numbers" for facts in said) or _has_verdict(columns, said):
+            continue
+        return _as_suites(columns, said)
+    return None
+
+
+def _beside_answers(columns: Sequence[ColumnFacts]) -> Proposal | None:
+    """What a judge said in several columns, beside answers that were judged: a suite each."""
+    answers = [facts for facts in columns if is_answer_of_judged(facts)]
+    if len(answers) < _FEWEST:
+        return None
+    said = [
+        facts
+        for facts in columns
+        if facts not in answers
+        and _is_dimension(facts)
+        and (facts.kind == "words" or facts.are_whole_numbers)
+        and not words_in(facts, words_of.IDS | words_of.ITEM | words_of.MODEL | _CONDITIONS)
+        and "is" not in facts.words[:1]
+    ]
+    if not any(map(says_answers, said)) or _has_verdict(columns, said):
+        return None
+    return _as_suites(columns, said) if len(said) >= _FEWEST else None
+
+
+def _is_dimension(facts: ColumnFacts) -> bool:
+    about = {*facts.own_words} & words_of.ABOUT and facts.kind == "words"
+    is_other = words_in(facts, words_of.COUNTS) or about or is_of_people(facts)
+    return facts.may_answer and len(facts.different) > 1 and not is_other
+
+
+def _has_verdict(columns: Sequence[ColumnFacts], said: Sequence[ColumnFacts]) -> bool:
+    """Whether a column, of these or another, is called as the one verdict is."""
+    one = [f for f in said if f.own_words[-1:] and f.own_words[-1] in _ONE_VERDICT]
+    others = [f for f in columns if f not in said and not is_answer_of_judged(f)]
+    return bool(one) or any(
+        weight_of(facts) >= _OF_VERDICTS and not is_of_people(facts) for facts in others
+    )
+
+
+def _as_suites(columns: Sequence[ColumnFacts], said: Sequence[ColumnFacts]) -> Proposal | None:
+    names = [facts.name for facts in columns]
+    pattern = _pattern_of([facts.name for facts in said], names, "suite")
+    if not pattern:
+        return None
+    why = f"{len(said)} columns of what was said, a suite each"
+    return Proposal((ShownSetting(Setting("lists", (pattern, _VERDICT)), why),))
 
 
 # --- patterns -------------------------------------------------------------------------------------

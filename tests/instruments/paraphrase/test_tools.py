@@ -655,3 +655,11 @@ def test_a_repeat_without_a_reply_is_one_of_the_same_item() -> None:
     found = [(item, number) for _, item, number in _replicates(asked)]
     alone = [("t4", 1), ("t5", 1), ("t6", 1), ("t7", 1), ("t8", 1)]
     assert found == [("t0", 1), ("t0", 2), ("t2", 1), ("t2", 2), *alone]
+
+
+def test_a_letter_among_numbers_is_a_reply_without_a_grade(tmp_path: Path) -> None:
+    # Inspect writes I where its pattern finds no grade: of ten replies one.
+    grades = ("10", "9", "8", "10", "9", "8", "10", "9", "8", "I")
+    found = read("inspect", log_of(tmp_path, *(sample(n, 1, g) for n, g in enumerate(grades))))
+    assert [judgment.verdict for judgment in judgments(found)] == [*grades[:-1], None]
+    assert "demo: 1 of 10 grades are I, beside numbers" in found.notices[0]

@@ -71,3 +71,22 @@ def test_0_and_1_are_asked_where_no_word_says_which_is_good() -> None:
 def test_0_and_1_of_both_say_the_same() -> None:
     rows = {"id": FOUR, "said": (1, 0, 0, 1), "gold": (1, 0, 1, 1)}
     assert (values_of(shown_of(rows)), asked(shown_of(rows))) == ({}, [])
+
+
+def test_few_words_among_grades_and_words_without_a_reason_are_unread() -> None:
+    rows = {"id": tuple(range(20)), "score": (*range(1, 11), *range(1, 10), "oops")}
+    proposal = shown_of(rows)
+    assert values_of(proposal) == {"oops": ""}  # one cell of twenty is no number
+    assert proposal.notes == ("1 of 20 rows say oops, which is no verdict: they are unread",)
+    # A tie beside numbers is none of them.
+    tie = shown_of(rows | {"score": (*range(1, 11), *range(1, 10), "tie")})
+    assert values_of(tie) == {}
+    judged = {"winner": ("A", "B", "tie", "oops"), "reason": (*TEXTS[:3], None)}
+    assert values_of(shown_of({"id": FOUR, **judged})) == {"oops": ""}
+    # With a reason it is a word like others.
+    assert values_of(shown_of({"id": FOUR, **judged, "reason": TEXTS})) == {}
+
+
+def test_a_class_none_of_most_rows_is_a_verdict() -> None:
+    rows = {"id": (*FOUR, "5"), "verdict": ("none", "none", "none", "label", "logic")}
+    assert values_of(shown_of(rows)) == {}

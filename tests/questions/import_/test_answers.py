@@ -306,3 +306,21 @@ def test_rows_of_a_judge_that_is_named_are_no_person_s() -> None:
     rows = {"id": ("1", "1", "2", "2"), "judge": ("x", "y") * 2, "verdict": FOUR}
     maps = maps_of(shown_of({**rows, "person": (5, 5, 2, 2)}))
     assert (maps["verdict"], maps["label"]) == ("verdict", "person")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"label": SAID, "annotator": ("gpt4_check",) * 4},
+        {"annotation": (1, 0, 1, None), "raw_completion": TEXTS},
+        {"label": SAID, "judge": ("m", "n", "m", "n")},
+    ],
+)
+def test_a_label_beside_a_judge_or_its_reply_is_its_verdict(columns: dict[str, Any]) -> None:
+    proposal = shown_of({"id": FOUR, **columns})
+    assert (maps_of(proposal)["verdict"], proposal.no_judge) == (next(iter(columns)), "")
+
+
+def test_a_label_beside_reasons_alone_is_asked_about() -> None:
+    proposal = shown_of({"id": FOUR, "label": SAID, "reason": TEXTS})
+    assert asked(proposal) == ["who said what stands in column label: the judge?"]

@@ -12,6 +12,7 @@ from tests.questions.import_.tables import (
     FOUR,
     asked,
     maps_of,
+    options_of,
     shown_of,
     table_of,
     values_of,
@@ -165,3 +166,30 @@ def test_runs_are_found_beside_an_item_that_is_said() -> None:
 def test_copies_of_rows_are_no_repeats() -> None:
     maps = maps_of(shown_of({"id": TWICE, "verdict": ("yes", "yes", "no", "no")}))
     assert (maps["item"], "replicate" in maps) == ("id", False)
+
+
+def test_rows_that_no_column_tells_are_items_of_their_own() -> None:
+    rows = {"prompt_id": ("x", "y") * 4, "verdict": ("yes", "no") * 4}
+    proposal = shown_of(rows)
+    assert maps_of(proposal)["item"] == "row number"
+    repeats = "--map item=prompt_id --map 'replicate=repeat number'"
+    assert proposal.notes == (f"if rows of one prompt_id are repeats of it: {repeats}",)
+
+
+def test_more_columns_than_are_tried_together_may_be_the_item() -> None:
+    # All 16 combinations of four columns of two cells each: no three tell the rows.
+    bits = [[str(n >> place & 1) for n in range(16)] for place in range(4)]
+    columns = dict(zip(("example_id", "task", "shot", "condition"), bits, strict=True))
+    maps = maps_of(shown_of({**columns, "verdict": ("yes", "no") * 8}))
+    assert {*maps["item"].split(",")} == columns.keys()
+
+
+def test_a_winner_that_is_one_of_two_names_is_a_slot() -> None:
+    rows = {"question": ("q1", "q1", "q2", "q2"), "fw_a": ("x", "x", "x", "x")}
+    rows |= {"fw_b": ("y", "z", "y", "z"), "winner": ("x", "z", "tie", "x")}
+    proposal = shown_of(rows)
+    maps = maps_of(proposal)
+    assert (maps["first"], maps["second"], maps["item"]) == ("fw_a", "fw_b", "question")
+    assert options_of(proposal, "names") == [("verdict", "slot")]
+    # A winner that is neither of them is no name of one.
+    assert "first" not in maps_of(shown_of(rows | {"winner": ("x", "y", "x", "x")}))

@@ -124,3 +124,40 @@ def test_scores_after_models_are_of_judges_or_of_whose_texts_are_called_so() -> 
 def test_runs_are_none_beside_what_is_surely_the_judge_s() -> None:
     rows = {"id": FOUR, "score_1": FOUR, "score_2": FOUR, "llm_judge_score": FOUR}
     assert structure(rows) == Proposal()
+
+
+def test_scores_of_systems_become_rows_with_all_that_is_called_after_them() -> None:
+    rows = {"question": TEXTS, "base_pred": TEXTS, "ft_pred": TEXTS[::-1]}
+    rows |= {"base_judge_score": FOUR, "ft_judge_score": FOUR[::-1]}
+    rows |= {"base_judge_reason": TEXTS, "ft_judge_reason": TEXTS}
+    assert options_of(structure(rows), "lists") == [
+        ("{candidate:base|ft}_judge_score", "verdict"),
+        ("{candidate:base|ft}_pred", ""),
+        ("{candidate:base|ft}_judge_reason", ""),
+    ]
+    behind = {"question": TEXTS, "answer_base": TEXTS, "answer_ft": TEXTS}
+    behind |= {"score_base": FOUR, "score_ft": FOUR}
+    assert options_of(structure(behind), "lists") == [
+        ("score_{candidate:base|ft}", "verdict"),
+        ("answer_{candidate:base|ft}", ""),
+    ]
+    # Without a text of each, nothing shows that they are systems.
+    assert options_of(structure({"id": FOUR, "base_score": FOUR, "ft_score": FOUR}), "lists") == []
+
+
+def test_flags_of_one_object_are_a_suite_each() -> None:
+    flags = [{"is_polite": True, "names_source": n == 2} for n in range(4)]
+    flags[0]["is_polite"] = False
+    rows = {"id": FOUR, "judgment": flags}
+    assert options_of(structure(rows), "lists") == [("judgment.{suite}", "verdict")]
+    # One of them is the verdict.
+    named = [{**flag, "verdict": ("yes", "no")[n % 2]} for n, flag in enumerate(flags)]
+    assert options_of(structure({"id": FOUR, "judgment": named}), "lists") == []
+
+
+def test_what_a_judge_said_beside_answers_that_were_judged_is_a_suite_each() -> None:
+    rows = {"id": FOUR, "predicted_answer": tuple("ABAB"), "true_answer": tuple("AABB")}
+    rows |= {"supports_answer": ("yes", "no", "yes", "no"), "convincingness": (5, 2, 4, 1)}
+    assert options_of(structure(rows), "lists") == [
+        ("{suite:supports_answer|convincingness}", "verdict")
+    ]

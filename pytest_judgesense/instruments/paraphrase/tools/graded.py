@@ -23,6 +23,7 @@ from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.tables import malformed
 from pytest_judgesense.instruments.paraphrase.foreign_table import judgments_of, with_columns
 from pytest_judgesense.instruments.paraphrase.judgment_reader import refuse_fields
+from pytest_judgesense.suites.answer_kinds import odd_among_numbers
 from pytest_judgesense.suites.item import item_id
 from pytest_judgesense.trial import Design, grouped
 
@@ -116,7 +117,8 @@ def imported(
             mapping[name] = column
     refuse_fields(mapping)
     _refuse_columns(mapping, graded)
-    notes = list(notices)
+    graded, unread = _without_odd_words(graded)
+    notes = [*notices, *unread]
     scales: dict[str, GradeScale] = {}
     for suite, part in grouped(graded, attrgetter("suite")).items():
         grades = [grade for grading in part for grade in (grading.grade, grading.human)]
@@ -156,6 +158,29 @@ def imported(
     if not is_ordered and any(design.pairwise for _, design in imported_rows.judgments):
         notes.append("no order is stated: every pair is taken for ab; --order COLUMN says it")
     return replace(imported_rows, notices=(*notes, *imported_rows.notices), totals=tuple(totals))
+
+
+def _without_odd_words(graded: Sequence[Graded]) -> tuple[list[Graded], list[str]]:
+    """Grades of which the few words among numbers are none, and a notice of each such word.
+
+    Inspect writes ``I`` where a reply does not hold the grade that is looked for.
+    """
+    read: list[Graded] = []
+    notices = []
+    for suite, part in grouped(graded, attrgetter("suite")).items():
+        stated = [grading.grade for grading in part if isinstance(grading.grade, str)]
+        odd = {*odd_among_numbers([text.strip() for text in stated])}
+        for word in sorted(odd):
+            count = sum(text.strip() == word for text in stated)
+            notices.append(
+                f"{suite}: {count} of {len(part)} grades are {word}, beside numbers: the replies "
+                "state no verdict, and are unread"
+            )
+        read += (
+            replace(grading, grade=None) if str(grading.grade).strip() in odd else grading
+            for grading in part
+        )
+    return read, notices
 
 
 def chosen(

@@ -42,10 +42,12 @@ class AnsweredCommand(NamedTuple):
     Attributes:
         meanings: what the files say when they are read so, a sentence for each answer.
         command: as a shell takes it; empty where nothing of a judge is in the files then.
+        problem: why the files cannot be read so; then there is no command.
     """
 
     meanings: tuple[str, ...]
     command: str
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,11 @@ class Preview(QuestionAnswer):
         """The commands that answer every question, and what each reads."""
         yield ""
         yield "one of these:"
-        for meanings, command in self.answered:
+        for meanings, command, problem in self.answered:
             yield from _wrapped(f"# {'; '.join(meanings)}", "#   ")
-            if command:
+            if problem:
+                yield from _wrapped(f"# cannot be read so: {problem}", "#   ")
+            elif command:
                 yield from command.split("\n")
             else:
                 yield _items_command(self.look)

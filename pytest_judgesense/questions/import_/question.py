@@ -85,8 +85,9 @@ class ImportQuestion:
             asking, meanings = open_looks.pop()
             is_last = len(open_looks) + len(commands) >= _MOST_COMMANDS - 1
             if not asking.questions or len(meanings) >= _MOST_ROUNDS:
-                command = "" if asking.no_judge else asking.command(output)
-                commands.append(AnsweredCommand(meanings, command))
+                problem = "" if asking.problem is None else asking.problem.what
+                command = "" if asking.no_judge or problem else asking.command(output)
+                commands.append(AnsweredCommand(meanings, command, problem))
                 continue
             readings = asking.questions[0].readings[: 1 if is_last else 2]
             for reading in reversed(readings):
@@ -94,9 +95,8 @@ class ImportQuestion:
                 options = with_settings(asking.given, reading.settings)
                 try:
                     answered = looked_at(options, self.form, self.place.registry)
-                except JudgesenseError:
-                    command = asking.command(output, reading.settings)
-                    commands.append(AnsweredCommand(told, command))
+                except JudgesenseError as error:  # no command is printed that fails
+                    commands.append(AnsweredCommand(told, "", error.what))
                 else:
                     open_looks.append((answered, told))
         return tuple(dict.fromkeys(commands))

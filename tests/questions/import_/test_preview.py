@@ -132,7 +132,7 @@ def test_commands_answer_every_question_and_run() -> None:
     # Two questions of two readings each.
     assert len(of.answered) == 4
     assert "# it said 0; x wrote what was judged" in [*of.lines()]
-    for _, command in of.answered:
+    for _, command, _ in of.answered:
         # What a shell makes of it: the lines are joined, and the file is written.
         assert main(shlex.split(command.replace("\\\n", ""))[1:]) == 0
         Path("t.judgments.jsonl").unlink()

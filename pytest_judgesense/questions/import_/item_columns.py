@@ -234,7 +234,11 @@ def _take_together(
     some = _first_telling(telling, stated, rows)
     if some:
         _take_as_item(finder, some, named)
-    elif _take_repeats(finder, telling, stated) or (named and _take_numbers(finder, named, stated)):
+    elif _take_repeats(finder, telling, stated):
+        return
+    elif named and (files := _several_places(finder)):
+        _ask_files(finder, files, [named[0].name])
+    elif named and _take_numbers(finder, named, stated):
         return
     elif named:
         finder.take("item", named[0].name, _counted(named[:1]))
@@ -374,6 +378,12 @@ def _take_repeats(finder: Finder, telling: _Telling, stated: Sequence[ColumnFact
         return False
     _ask_repeats(finder, telling.named[0], every)
     return True
+
+
+def _several_places(finder: Finder) -> ColumnFacts | None:
+    """The column of the files, or lists, that rows are of, where they are of several."""
+    places = (facts for facts in finder.free.values() if facts.name in _OF_PLACES)
+    return next((facts for facts in places if len(set(facts.stated)) > 1), None)
 
 
 def _ask_files(finder: Finder, files: ColumnFacts, item: Sequence[str]) -> None:

@@ -623,7 +623,12 @@ def judge(number, template):
             id="verdict of the year",
             marks=pytest.mark.long,
         ),
-        pytest.param(REMEMBERS, "an earlier trial (a memory, a checkpointer", id="memory"),
+        pytest.param(
+            REMEMBERS,
+            "an earlier trial (a memory, a checkpointer",
+            id="memory",
+            marks=pytest.mark.long,
+        ),
         pytest.param(
             LUCKY, "is replayed from the same answers", id="lucky", marks=pytest.mark.long
         ),

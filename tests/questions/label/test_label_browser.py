@@ -343,7 +343,8 @@ def test_a_long_conversation_is_read_and_labelled(started: Any, tmp_path: Path, 
             assert words(turns.last) == f"assistant 300 {FORGED}".replace("\n", " ")
             assert "288 messages between" in page.inner_text(".between > summary")
             page.locator(".between > summary").click()
-            assert page.locator(".turn").count() == 300
+            turns.nth(299).wait_for()
+            assert turns.count() == 300
             # It scrolls in a box of its own, and makes the page no wider than the screen.
             box = page.locator(".conversation").bounding_box()
             assert box["width"] <= width

@@ -108,11 +108,12 @@ def words(capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("good", "judge", "code", "sentence"),
     [
-        (
+        pytest.param(
             8,
             usual,
             0,
             "neither is seen to have moved: on 60 frozen anchors it passes 0 points more",
+            marks=pytest.mark.long,
         ),
         (8, strict, 1, "the judge moved: on 60 frozen anchors it passes 17 points less"),
         (
@@ -121,11 +122,12 @@ def words(capsys: pytest.CaptureFixture[str]) -> str:
             1,
             "the outputs, or what was asked, moved; the judge is not seen to have: on 60 frozen",
         ),
-        (
+        pytest.param(
             2,
             strict,
             1,
             "the judge moved, and so did the outputs, or what was asked: on 60 frozen anchors",
+            marks=pytest.mark.long,
         ),
     ],
 )

@@ -307,7 +307,9 @@ def test_a_callable_that_cancels_its_own_task_fails_its_trial_alone(
         "time.sleep(600)",
         "await asyncio.to_thread(time.sleep, 600)",
         # The end of the interpreter waits for these two.
-        "ThreadPoolExecutor().submit(time.sleep, 600).result()",
+        pytest.param(
+            "ThreadPoolExecutor().submit(time.sleep, 600).result()", marks=pytest.mark.long
+        ),
         "thread = threading.Thread(target=time.sleep, args=(600,)); thread.start(); thread.join()",
     ],
     ids=["sync", "a thread of its loop", "an executor", "a thread"],

@@ -168,6 +168,7 @@ def test_a_plan_counts_each_member_once(
     assert together("panel").startswith(f"together: {3 * TRIALS} calls, cost: ")
 
 
+@pytest.mark.long
 def test_commands_take_a_jury_for_its_members(
     jury: Project,
     servers: dict[str, ChatServer],

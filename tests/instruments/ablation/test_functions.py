@@ -140,7 +140,7 @@ def test_a_suite_file_names_the_command_to_a_function_with_its_own_prompt(
     ("function", "error"),
     [
         ("by_id", "which chooses a prompt by template_id"),
-        ("silent", "recorded on texts by what it returned"),
+        pytest.param("silent", "recorded on texts by what it returned", marks=pytest.mark.long),
     ],
 )
 def test_a_prompt_that_no_request_shows_is_refused(

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.biased_endpoints import Endpoint, chance, serving
-from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
+from benchmarks.reporting import Bar, Bars, Ratios, counted_by_seed, print_table, run_parts
 from pytest_judgesense import measure
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.estimate import find_estimate
@@ -221,24 +221,16 @@ def at_endpoints(*, quick: bool) -> tuple[Ratios, Bars]:
     """The part that is asked over HTTP: it prints its table, and gives what is barred."""
     seeds = QUICK_SEEDS if quick else SEEDS
     of_seeds = [sheets_of(seed) for seed in range(seeds)]
-    counts = {
-        "endpoints: overconfidence is found": sum(
-            is_called_overconfident(s[SURE]) for s in of_seeds
-        ),
-        "endpoints: its check passes": sum(passes(sheets[SURE]) for sheets in of_seeds),
-        "endpoints: an honest one is called so": sum(
-            is_called_overconfident(sheets[FAIR]) for sheets in of_seeds
-        ),
-    }
+    found = sum(is_called_overconfident(sheets[SURE]) for sheets in of_seeds)
+    passed = sum(passes(sheets[SURE]) for sheets in of_seeds)
+    honest = sum(is_called_overconfident(sheets[FAIR]) for sheets in of_seeds)
     print(f"\n{seeds} seed(s) of {ITEMS} items at {len(ENDPOINTS)} endpoints: how often\n")
-    print_table(("what", "seeds"), [(name, str(count)) for name, count in counts.items()])
-    ratios: Ratios = {name: count / seeds for name, count in counts.items()}
-    limits = (
-        Bar("at least", SEEDS_FOUND / SEEDS),
-        Bar("at most", 0.0),
-        Bar("at most", SEEDS_HONEST / SEEDS),
-    )
-    return ratios, dict(zip(ratios, limits, strict=True))
+    counts = {
+        "endpoints: overconfidence is found": (found, Bar("at least", SEEDS_FOUND / SEEDS)),
+        "endpoints: its check passes": (passed, Bar("at most", 0.0)),
+        "endpoints: an honest one is called so": (honest, Bar("at most", SEEDS_HONEST / SEEDS)),
+    }
+    return counted_by_seed(seeds, counts)
 
 
 # Each prints its table.

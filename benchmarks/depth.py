@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.biased_endpoints import Endpoint, chance, serving
-from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
+from benchmarks.reporting import Bar, Bars, Ratios, counted_by_seed, print_table, run_parts
 from pytest_judgesense import measure
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.instruments.depth.simulated import place_in
@@ -207,22 +207,14 @@ def at_endpoints(*, quick: bool) -> tuple[Ratios, Bars]:
         called += bool(even)
         always += fails_by_false_alarms(sheets[ALWAYS])
     print(f"\n{seeds} seed(s) of the built-in suite at {len(ENDPOINTS)} endpoints: how often\n")
+    rare = Bar("at most", round(ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / SEEDS), 4))
     counts = {
-        "endpoints: the loss is found": losses,
-        "endpoints: another place is called worse": others,
-        "endpoints: of no loss, any place is called worse": called,
-        "endpoints: always yes fails by false alarms alone": always,
+        "endpoints: the loss is found": (losses, Bar("at least", SEEDS_FOUND / SEEDS)),
+        "endpoints: another place is called worse": (others, Bar("at most", SEEDS_OTHERS / SEEDS)),
+        "endpoints: of no loss, any place is called worse": (called, rare),
+        "endpoints: always yes fails by false alarms alone": (always, Bar("at least", 1.0)),
     }
-    print_table(("what", "seeds"), [(name, str(count)) for name, count in counts.items()])
-    ratios: Ratios = {name: count / seeds for name, count in counts.items()}
-    error = math.sqrt(ALPHA * (1 - ALPHA) / SEEDS)
-    limits = (
-        Bar("at least", SEEDS_FOUND / SEEDS),
-        Bar("at most", SEEDS_OTHERS / SEEDS),
-        Bar("at most", round(ALPHA + 3 * error, 4)),
-        Bar("at least", 1.0),
-    )
-    return ratios, dict(zip(ratios, limits, strict=True))
+    return counted_by_seed(seeds, counts)
 
 
 # Each prints its table.

@@ -35,7 +35,7 @@ from scipy.stats import beta
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.biased_endpoints import Endpoint, chance, serving
-from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
+from benchmarks.reporting import Bar, Bars, Ratios, counted_by_seed, print_table, run_parts
 from pytest_judgesense import measure
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.judges.resolving import judge_from_name
@@ -244,21 +244,17 @@ def at_endpoints(*, quick: bool) -> tuple[Ratios, Bars]:
                     judge = replace(judge_from_name("openai:planted"), name=name, base_url=url)
                     sheet = measure(judge, suite, mode="live", concurrency=16)
                     named[kind].append(named_groups(sheet))
-    counts = {
-        "endpoints: the language is found": sum(SLIGHTED in of for of in named[UNEQUAL]),
-        "endpoints: another one is named": sum(bool(of - {SLIGHTED}) for of in named[UNEQUAL]),
-        "endpoints: any is named where all are alike": sum(map(bool, named[EQUAL])),
-    }
+    found = sum(SLIGHTED in groups for groups in named[UNEQUAL])
+    others = sum(bool(groups - {SLIGHTED}) for groups in named[UNEQUAL])
+    alike = sum(map(bool, named[EQUAL]))
     print(f"\n{seeds} seed(s), 600 calls at each of {len(ENDPOINTS)} endpoints: how often\n")
-    print_table(("what", "seeds"), [(name, str(count)) for name, count in counts.items()])
-    ratios: Ratios = {name: count / seeds for name, count in counts.items()}
-    error = math.sqrt(ALPHA * (1 - ALPHA) / SEEDS)
-    limits = (
-        Bar("at least", SEEDS_FOUND / SEEDS),
-        Bar("at most", SEEDS_OTHERS / SEEDS),
-        Bar("at most", round(ALPHA + 3 * error, 4)),
-    )
-    return ratios, dict(zip(ratios, limits, strict=True))
+    rare = Bar("at most", round(ALPHA + 3 * math.sqrt(ALPHA * (1 - ALPHA) / SEEDS), 4))
+    counts = {
+        "endpoints: the language is found": (found, Bar("at least", SEEDS_FOUND / SEEDS)),
+        "endpoints: another one is named": (others, Bar("at most", SEEDS_OTHERS / SEEDS)),
+        "endpoints: any is named where all are alike": (alike, rare),
+    }
+    return counted_by_seed(seeds, counts)
 
 
 # Each prints its table.

@@ -30,7 +30,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.biased_endpoints import Endpoint, chance, serving
-from benchmarks.reporting import Bar, Bars, Ratios, print_table, run_parts
+from benchmarks.reporting import Bar, Bars, Ratios, counted_by_seed, print_table, run_parts
 from pytest_judgesense import measure
 from pytest_judgesense.datasheets.datasheet import Datasheet
 from pytest_judgesense.judges.resolving import judge_from_name
@@ -154,12 +154,13 @@ def at_endpoints(*, quick: bool) -> tuple[Ratios, Bars]:
                 sheet = measure(judge, "factuality@leniency", mode="live", concurrency=16)
                 called[kind] += is_called_lenient(sheet)
     print(f"\n{seeds} seed(s) of the built-in suite at {len(ENDPOINTS)} endpoints: how often\n")
-    counts = [(f"endpoints: {kind} is called lenient", count) for kind, count in called.items()]
-    print_table(("what", "seeds"), [(name, str(count)) for name, count in counts])
-    ratios: Ratios = {name: count / seeds for name, count in counts}
     error = math.sqrt(ALPHA * (1 - ALPHA) / SEEDS)
     found, rare = Bar("at least", SEEDS_FOUND / SEEDS), Bar("at most", round(ALPHA + 3 * error, 4))
-    return ratios, dict(zip(ratios, (found, rare), strict=True))
+    counts = {
+        f"endpoints: {kind} is called lenient": (count, bar)
+        for (kind, count), bar in zip(called.items(), (found, rare), strict=True)
+    }
+    return counted_by_seed(seeds, counts)
 
 
 # Each prints its table.

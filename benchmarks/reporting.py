@@ -59,6 +59,18 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
             print("|-" + "-|-".join("-" * width for width in widths) + "-|")
 
 
+def counted_by_seed(seeds: int, counts: Mapping[str, tuple[int, Bar]]) -> tuple[Ratios, Bars]:
+    """Print in how many seeds each thing was so, and give it as shares with their bars.
+
+    Args:
+        seeds: how many there are.
+        counts: by what it is, in how many seeds it was so, and the bar of its share.
+    """
+    print_table(("what", "seeds"), [(name, str(count)) for name, (count, _) in counts.items()])
+    ratios: Ratios = {name: count / seeds for name, (count, _) in counts.items()}
+    return ratios, {name: bar for name, (_, bar) in counts.items()}
+
+
 def conclude(benchmark: str, ratios: Mapping[str, float | None], bars: Mapping[str, Bar]) -> int:
     """Print ratios with their bars, then the JSON line; the exit code: 0 if all are cleared."""
     print()

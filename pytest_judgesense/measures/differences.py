@@ -1,6 +1,9 @@
-"""Paired differences as intervals of estimates. Pure."""
+"""Intervals of estimates that are made of paired differences, and of several intervals. Pure."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from pytest_judgesense.estimate import Clustered
 from pytest_judgesense.stats.comparison import Difference
@@ -21,5 +24,36 @@ def interval_of(difference: Difference) -> Clustered:
         None,
         None,
         *at(LEVEL),
+        at,
+    )
+
+
+def outermost(intervals: Sequence[Clustered], choose: Callable[..., Any]) -> Clustered:
+    """The lowest, or the highest, ends of several intervals: they hold for every one of them.
+
+    Args:
+        intervals: one or more, of one level.
+        choose: ``min`` for the lowest, ``max`` for the highest.
+    """
+    if len(intervals) == 1:
+        return intervals[0]
+
+    def at(level: float) -> tuple[float, float]:
+        ends = [interval.at(level) for interval in intervals if interval.at is not None]
+        return choose(low for low, _ in ends), choose(high for _, high in ends)
+
+    def end(name: str) -> float:
+        return float(choose(getattr(interval, name) for interval in intervals))
+
+    return Clustered(
+        intervals[0].method,
+        end("lower"),
+        end("upper"),
+        intervals[0].level,
+        min(interval.clusters for interval in intervals),
+        None,
+        None,
+        end("lower_bound"),
+        end("upper_bound"),
         at,
     )

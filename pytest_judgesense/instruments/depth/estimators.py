@@ -7,13 +7,13 @@ condition are those of all records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from pytest_judgesense.estimate import Anew, Clustered, Estimate, share_of
+from pytest_judgesense.estimate import Anew, Estimate, share_of
 from pytest_judgesense.instruments.depth import measures as of
 from pytest_judgesense.instruments.depth.askings import (
     Drop,
@@ -29,7 +29,7 @@ from pytest_judgesense.instruments.depth.askings import (
 )
 from pytest_judgesense.instruments.depth.record_places import ABSENT, LENGTH, PLACE, STANDING
 from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
-from pytest_judgesense.measures.differences import interval_of
+from pytest_judgesense.measures.differences import interval_of, outermost
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.stats.comparison import paired_difference
 from pytest_judgesense.trial import Condition, Judgment
@@ -92,7 +92,7 @@ def drop_estimates(cell: Cell) -> Iterator[Estimate]:
     yield replace(
         estimate,
         condition={},
-        clustered=highest(intervals),
+        clustered=outermost(intervals, max),
         flags=(of.worst_flag(*drop.spot), *estimate.flags),
         # Another place may be the worst of other items.
         anew=None,
@@ -133,27 +133,6 @@ def _anew(cell: Cell, spot: Spot) -> Anew:
     number = STANDING.index(spot.place)
     differences = np.delete(stands, number, axis=1).mean(axis=1) - stands[:, number]
     return Anew(tuple(asking.cluster for asking in whole), [differences], share_of)
-
-
-def highest(intervals: Sequence[Clustered]) -> Clustered:
-    """The highest ends of several intervals."""
-
-    def end(read: Callable[[Clustered], float]) -> float:
-        return max(map(read, intervals))
-
-    def at(level: float) -> tuple[float, float]:
-        ends = [interval.at(level) for interval in intervals if interval.at is not None]
-        return max(low for low, _ in ends), max(high for _, high in ends)
-
-    return replace(
-        intervals[0],
-        lower=end(lambda interval: interval.lower),
-        upper=end(lambda interval: interval.upper),
-        clusters=min(interval.clusters for interval in intervals),
-        lower_bound=end(lambda interval: interval.lower_bound),
-        upper_bound=end(lambda interval: interval.upper_bound),
-        at=at,
-    )
 
 
 def false_alarms(cell: Cell) -> Iterator[Estimate]:

@@ -39,11 +39,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Clustered, Estimate, Missing
+from pytest_judgesense.estimate import Estimate, Missing
 from pytest_judgesense.instruments.people import measures as of
 from pytest_judgesense.instruments.people.targets import Target, targets, targets_or_label
 from pytest_judgesense.measures.cell import FAILED, Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.definition import Measure
+from pytest_judgesense.measures.differences import outermost
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
@@ -97,10 +98,11 @@ def _worst(measure: Measure, target: Target, by_label: Sequence[Estimate]) -> It
     choose: Callable[..., Any] = min if measure.floor else max
     worst = choose(measured, key=lambda estimate: estimate.value)
     intervals = [estimate.clustered for estimate in measured]
+    present = [interval for interval in intervals if interval is not None]
     yield replace(
         worst,
         condition=dict(target.condition),
-        clustered=_envelope(intervals, choose),
+        clustered=outermost(present, choose) if len(present) == len(intervals) else None,
         missing=_worst_cases(worst.missing, by_label, choose),
         observations=None,
         folded_units=None,
@@ -119,37 +121,6 @@ def _worst_cases(
         return missing
     lowest, highest = (choose(ends) for ends in zip(*known, strict=True))
     return replace(missing, lower_bound=lowest, upper_bound=highest)
-
-
-def _envelope(
-    intervals: Sequence[Clustered | None], choose: Callable[..., Any]
-) -> Clustered | None:
-    """The lowest, or the highest, ends of several intervals; ``None`` if one is missing."""
-    present = [interval for interval in intervals if interval is not None]
-    if len(present) < len(intervals) or not present:
-        return None
-    if len(present) == 1:
-        return present[0]
-
-    def at(level: float) -> tuple[float, float]:
-        ends = [interval.at(level) for interval in present if interval.at is not None]
-        return choose(low for low, _ in ends), choose(high for _, high in ends)
-
-    def end(name: str) -> float:
-        return float(choose(getattr(interval, name) for interval in present))
-
-    return Clustered(
-        present[0].method,
-        end("lower"),
-        end("upper"),
-        present[0].level,
-        min(interval.clusters for interval in present),
-        None,
-        None,
-        end("lower_bound"),
-        end("upper_bound"),
-        at,
-    )
 
 
 def kappa(cell: Cell) -> Iterator[Estimate]:

@@ -8,7 +8,7 @@ are the verdicts that an edit moves, each beside that under the placebo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from pytest_judgesense.instruments.probe.edited_side import EDITED, PLACEBO
 from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, moved_calls, readings
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.measures.differences import interval_of
+from pytest_judgesense.measures.differences import interval_of, outermost
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.stats.clustered import clustered_proportion
@@ -70,7 +70,7 @@ def _with_the_worst(
         yield replace(
             worst,
             condition={},
-            clustered=_highest([interval for interval in intervals if interval is not None]),
+            clustered=outermost([interval for interval in intervals if interval is not None], max),
             flags=(of.worst_flag(*named), *worst.flags),
             # Another probe may be the worst of other items.
             anew=None,
@@ -117,30 +117,6 @@ def _decided(reading: ProbeResult, difference: Difference) -> Clustered:
     interval = interval_of(difference)
     lower, upper = reading.ends or (interval.lower, interval.upper)
     return replace(interval, lower=lower, upper=upper)
-
-
-def _highest(intervals: Sequence[Clustered]) -> Clustered:
-    """The highest ends of several intervals."""
-
-    def end(read: Callable[[Clustered], float]) -> float:
-        return max(map(read, intervals))
-
-    def at(level: float) -> tuple[float, float]:
-        ends = [interval.at(level) for interval in intervals if interval.at is not None]
-        return max(low for low, _ in ends), max(high for _, high in ends)
-
-    return Clustered(
-        intervals[0].method,
-        end(lambda interval: interval.lower),
-        end(lambda interval: interval.upper),
-        intervals[0].level,
-        min(interval.clusters for interval in intervals),
-        None,
-        None,
-        end(lambda interval: interval.lower_bound),
-        end(lambda interval: interval.upper_bound),
-        at,
-    )
 
 
 def companions(cell: Cell) -> Iterator[Estimate]:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from pytest_judgesense.asking.inquiry import UNRESTRICTED, Asking, Inquiry
 from pytest_judgesense.asking.proof import Proof
@@ -271,8 +271,7 @@ def measure(
         estimates=estimates,
         calls=_calls(plan, judgments, inquiry.answers),
         served=tuple(sorted(set().union(*evidence.served.values()))),
-        recorded=span_of(span for span, _ in spans),
-        oldest=min(spans)[-1] if spans else None,
+        **_dates_of(spans),
         cassettes=tuple(cassettes.values()),
         seed=seed,
         notices=(
@@ -293,6 +292,21 @@ def measure(
         stop=end.stop,
         error=fault or proof.error,
     )
+
+
+class _Dates(TypedDict):
+    """When answers were recorded, and the cassette with the oldest one."""
+
+    recorded: tuple[str, str] | None
+    oldest: Path | None
+
+
+def _dates_of(spans: Sequence[tuple[tuple[str, str], Path | None]]) -> _Dates:
+    """The dates of cassettes, of each of which the first and the last answer is known."""
+    return {
+        "recorded": span_of(span for span, _ in spans),
+        "oldest": min(spans)[-1] if spans else None,
+    }
 
 
 class _Evidence(NamedTuple):
@@ -675,8 +689,7 @@ def jury_measurement(judge: JudgeSpec, members: Sequence[Measurement]) -> Measur
         estimates=estimates,
         calls=Calls(),  # they are those of the members
         served=tuple(sorted({model for member in members for model in member.served})),
-        recorded=span_of(span for span, _ in spans),
-        oldest=min(spans)[-1] if spans else None,
+        **_dates_of(spans),
         cassettes=tuple(chain.from_iterable(member.cassettes for member in by_slug)),
         seed=first.seed,
         notices=(

@@ -128,14 +128,13 @@ def _written(answer: ImportAnswer, sources: Sequence[Path], *, is_proposed: bool
                 expected="a file that is not there, or that an import of the same files wrote",
                 remedy="name the output: -o FILE",
             )
-        again.add(f"written: {path}")
+        again.add(path)
     for path, text in answer.files.items():
         write_text(path, text)
         if is_proposed:
             with suppress(OSError):  # without the note the file is only not replaced
                 note_written(path, text.encode("utf-8"), sources)
-    for line in answer.lines():
-        yield line.replace("written:", "written again:", 1) if line in again else line
+    yield from answer.lines(again)
     if answer.suites:
         yield from lint_report(answer.suites).lines()
 

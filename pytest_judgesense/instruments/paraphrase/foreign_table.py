@@ -159,9 +159,7 @@ def read_table(
     names_found = dict.fromkeys(table.columns)
     mapping, nowhere = with_columns(mapping)
     used = refuse_columns(table.rows, mapping, names_found)
-    by_name = () if looked_at else [name for name in names_found if name not in nowhere]
-    if CONFIDENCE in by_name and not _are_confidences(table.rows):
-        by_name = [name for name in by_name if name != CONFIDENCE]
+    by_name = () if looked_at else _taken_by_name(table.rows, names_found, nowhere)
     columns, notices = _columns(mapping, names_found, labels, by_name)
     named = {"judge": judge, "suite": suite, "replicate": str(replicate) if replicate else None}
     fixed, of_file = fixed_fields(path, named, columns)
@@ -170,6 +168,16 @@ def read_table(
     space, names = space_of_labels(labels, values or {}), names or {}
     read = judgments_of(table.rows, columns, fixed, values or {}, names=names, space=space)
     return replace(read, notices=(*table.notes, *unused, *notices, *of_file, *read.notices))
+
+
+def _taken_by_name(
+    rows: Sequence[Row], names: Collection[str], nowhere: Collection[str]
+) -> list[str]:
+    """The columns that are taken for the field that they are called after."""
+    aside = {*nowhere}
+    if CONFIDENCE in names and not _are_confidences(rows):
+        aside.add(CONFIDENCE)
+    return [name for name in names if name not in aside]
 
 
 def _are_confidences(rows: Sequence[Row]) -> bool:

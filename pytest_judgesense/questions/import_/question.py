@@ -7,7 +7,7 @@ refused, for the user would take it to have worked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
@@ -192,14 +192,19 @@ class ImportAnswer(QuestionAnswer):
         """The suite files among those that are to be written."""
         return [path for path in self.files if path.name.endswith(".suite.toml")]
 
-    def lines(self) -> Iterator[str]:
-        """What is taken for what, notices, what was read and written, and what comes next."""
+    def lines(self, again: Container[Path] = ()) -> Iterator[str]:
+        """What is taken for what, notices, what was read and written, and what comes next.
+
+        Args:
+            again: the files that take the place of what an import of the same sources wrote.
+        """
         if self.taken:
             yield "taken as the file shows it:"
             yield from self.taken
         yield from (f"notice: {notice}" for notice in self.notices)
         yield from self.summary
-        yield from (f"written: {path}" for path in self.files)
+        for path in self.files:
+            yield f"written{' again' * (path in again)}: {path}"
         yield from (f"next: {step}" for step in self.next_steps)
 
     def to_dict(self) -> Mapping[str, Any]:

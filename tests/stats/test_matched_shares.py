@@ -16,16 +16,16 @@ RUNS = 400
 
 def test_a_worked_drop() -> None:
     # Of 10 askings 4 miss the middle alone. Each of their three results may have stood in the
-    # middle, so the middle misses all four with (1/3)^4 = 1/81; the result seen counts half.
+    # middle, so the middle misses all four with (1/3)^4 = 1/81.
     found = np.array([[1, 0, 1]] * 4 + [[1, 1, 1]] * 5 + [[0, 0, 0]])
     drops = place_drops(found, range(10))
     assert drops is not None
     middle = drops[1]
     assert (middle.share, middle.elsewhere) == (0.5, 0.9)
     assert middle.difference.value == pytest.approx(0.4)
-    assert middle.p == pytest.approx(1 / 162)
-    # The start finds all four: at most as often with 1, of which the (2/3)^4 seen counts half.
-    assert drops[0].p == pytest.approx(1 - (2 / 3) ** 4 / 2)
+    assert middle.p == pytest.approx(1 / 81)
+    # The start finds all four, and no sum is higher.
+    assert drops[0].p == pytest.approx(1.0)
     assert middle.difference.lower(0.05) < 0.4 < middle.difference.upper(0.05)
 
 

@@ -345,7 +345,8 @@ def test_no_title_claims_a_change_without_giving_its_interval() -> None:
     loose = {
         text for name in modules for text in _loose_claims(_what_draws(tree_of(SOURCES[name])))
     }
-    assert loose == _ALLOWED
+    # A room may be deleted, and its words with it.
+    assert loose <= _ALLOWED
     # What it looks for is found where it stands.
     assert [*_loose_claims(ast.parse('finding = f"Heat lowers agreement by {value}"'))]
 

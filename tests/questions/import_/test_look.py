@@ -199,9 +199,10 @@ def test_a_file_that_is_called_after_the_judged_model_names_no_judge() -> None:
 
 
 def test_a_file_without_a_judge_is_joined_by_what_tells_its_rows() -> None:
-    rows = [{"q": n // 2, "style": "xy"[n % 2], "judge_tone": n % 3} for n in range(6)]
+    said = ("good", "bad", "bad")
+    rows = [{"q": n // 2, "style": "xy"[n % 2], "judge_tone": said[n % 3]} for n in range(6)]
     write_rows(Path("judged.jsonl"), rows)
-    people = [{"q": row["q"], "style": row["style"], "human_tone": 1} for row in rows[:4]]
+    people = [{"q": row["q"], "style": row["style"], "human_tone": "bad"} for row in rows[:4]]
     write_rows(Path("people.jsonl"), people)
     for files in (("judged.jsonl", "people.jsonl"), ("people.jsonl", "judged.jsonl")):
         of = look(files[0], more=(Path(files[1]),))
@@ -211,5 +212,5 @@ def test_a_file_without_a_judge_is_joined_by_what_tells_its_rows() -> None:
             "judgesense import judged.jsonl --join people.jsonl=q,style"
         )
         assert isinstance(of.read, Imported)
-        # Four of the six rows have a grade of a person.
-        assert sum(bool(judgment.trial.people) for judgment, _ in of.read.judgments) == 4
+        # Four of the six rows have a verdict of a person.
+        assert sum(judgment.trial.label == "bad" for judgment, _ in of.read.judgments) == 4

@@ -15,9 +15,9 @@ other place likewise.
 
 **At endpoints.** The same judge with a loss, one without, and one that always says YES, at three
 endpoints on 127.0.0.1, asked by the project on the built-in suite: 480 calls an endpoint with 4.4
-million tokens, 20 seeds (``--quick``: one). Of 20 seeds the loss is found in at least 18; any other
-place of this judge is called worse in at most 2, and some place of the judge without a loss in at
-most 2; the one that always says YES fails by its false alarms in all, and by no drop."""
+million tokens, 100 seeds (``--quick``: one). The loss is found in at least 90; any other place of
+this judge is called worse in at most 10, and some place of the judge without a loss in at most 10;
+the one that always says YES fails by its false alarms in all, and by no drop."""
 
 from __future__ import annotations
 
@@ -45,14 +45,16 @@ from pytest_judgesense.stats.matched_shares import place_drops
 from pytest_judgesense.suites.builtin import builtin_suites
 
 RUNS, QUICK_RUNS = 1000, 300
-SEEDS, QUICK_SEEDS = 20, 1
+# An honest judge is called worse in up to one of twenty: with 20 seeds a bar of 2 is missed by luck
+# as often.
+SEEDS, QUICK_SEEDS = 100, 1
 RECALL, FALSE_ALARM, LOSS, ALPHA = 0.85, 0.05, 0.3, 0.05
 PLACES, LENGTHS = 3, 2
 # The place of the loss among all, by length: the middle of the longer records.
 MIDDLE = 4
 FOUND = 0.95
-# Of 20 seeds: the loss is found in at least so many, another place called worse in at most so many.
-SEEDS_FOUND, SEEDS_OTHERS = 18, 2
+# Of all seeds: the loss is found in at least so many, another place called worse in no more.
+SEEDS_FOUND, SEEDS_OTHERS = 90, 10
 
 Flags = NDArray[np.bool_]
 Reals = NDArray[np.float64]

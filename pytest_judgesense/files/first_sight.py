@@ -20,6 +20,7 @@ _ARCHIVE: Final = b"PK\x03\x04"
 _OF_DOCUMENTS: Final = ("{", "[")
 _BEGINNING: Final = 2**10
 _OF_FOLDERS: Final = "*.jsonl"
+_PACKED_ROWS: Final = (".zip", ".xlsx")
 
 
 class FirstSight:
@@ -48,11 +49,14 @@ class FirstSight:
 
     @cached_property
     def rows(self) -> RowTable | None:
-        """The rows of a file, or of the first file of a folder; ``None`` if it holds none."""
+        """The rows of a file, or of the first file of a folder; ``None`` if it holds none.
+
+        An archive under another name than that of packed rows is a tool's: it is not unpacked.
+        """
         file = self.path
         if self.is_folder:
             file = next(iter(sorted(self.path.rglob(_OF_FOLDERS))), self.path)
-        if not file.is_file():
+        if not file.is_file() or (self._is_archive and file.suffix.lower() not in _PACKED_ROWS):
             return None
         with suppress(JudgesenseError):
             return read_rows(file)

@@ -169,7 +169,7 @@ def files_at(place: Path) -> list[tuple[Path, str]]:
     """
     path, part = file_at(place)
     pattern = str(path)
-    if has_magic(pattern) and not path.exists():
+    if has_magic(pattern) and not exists(path):
         anchor = Path(path.anchor)
         matching = anchor.glob(str(path.relative_to(anchor)))
         if files := sorted(file for file in matching if file.is_file()):
@@ -180,20 +180,29 @@ def files_at(place: Path) -> list[tuple[Path, str]]:
     return [(path, part)]
 
 
+def exists(path: Path) -> bool:
+    """Whether there is anything at a path; at one that is too long for the system there is not."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def file_at(place: Path) -> tuple[Path, str]:
     """The file of a place, and the part of it that is wanted, if any."""
     whole = str(place)
     ends = [end for end, character in enumerate(whole) if character == _PART]
-    if place.exists() or not ends:
+    if exists(place) or not ends:
         return place, ""
-    end = next((end for end in ends if Path(whole[:end]).is_file()), ends[0])
+    files = (end for end in ends if exists(Path(whole[:end])) and Path(whole[:end]).is_file())
+    end = next(files, ends[0])
     return Path(whole[:end]), whole[end + 1 :]
 
 
 def is_there(place: Path) -> bool:
     """Whether there is anything at a place as `read_rows` takes it."""
     try:
-        return all(path.exists() for path, _ in files_at(place))
+        return all(exists(path) for path, _ in files_at(place))
     except UsageError:
         return False
 

@@ -304,17 +304,19 @@ def _form(value: Mapping[str, Any], where: str) -> _Line:
     try:
         line: _Line = _validator(_Line).validate_python(value)
     except ValidationError as error:
-        for problem in error.errors(include_url=False):
-            if problem["type"] == "string_unicode":  # half a surrogate pair is text all the same
-                continue
-            name = str(problem["loc"][0])
-            raise LogError(
-                f"{where}: field {name!r} is wrong",
-                found=json.dumps(value[name])[:80] if name in value else "no such field",
-                expected=problem["msg"].removeprefix("Input should be "),
-                remedy="the fields of a judgment are listed by: judgesense explain files",
-            ) from error
-        return cast("_Line", value)
+        wrong = [p for p in error.errors(include_url=False) if p["type"] != "string_unicode"]
+        if not wrong:
+            # Half a surrogate pair is text all the same. What else is wrong is not said beside it.
+            whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+            _form(json.loads(whole), where)
+            return cast("_Line", value)
+        name = str(wrong[0]["loc"][0])
+        raise LogError(
+            f"{where}: field {name!r} is wrong",
+            found=json.dumps(value[name])[:80] if name in value else "no such field",
+            expected=wrong[0]["msg"].removeprefix("Input should be "),
+            remedy="the fields of a judgment are listed by: judgesense explain files",
+        ) from error
     return line
 
 

@@ -27,6 +27,7 @@ from pytest_judgesense.files.tables import (
     JSON,
     JSON_LINES,
     RowTable,
+    exists,
     file_at,
     files_at,
     read_rows,
@@ -422,7 +423,7 @@ def read_lines(path: Path, form: SuiteForm) -> tuple[Stimuli, str]:
     """
     place = path.parent / form.stimuli.file
     file, _ = file_at(place)
-    if has_magic(str(file)) and not file.exists():
+    if has_magic(str(file)) and not exists(file):
         return _lines_of_files(path, form, place)
     with SuiteError.instead_of(
         OSError,

@@ -35,6 +35,13 @@ def test_rows_have_columns_and_are_no_document() -> None:
     assert (sight.document, sight.columns) == (None, {"id"})
 
 
+def test_an_archive_of_a_tool_is_not_unpacked_for_rows() -> None:
+    for name, columns in (("rows.zip", {"id"}), ("log.eval", set())):
+        with ZipFile(name, "w") as archive:
+            archive.writestr("header.json", '[{"id": 1}, {"id": 2}]')
+        assert FirstSight(Path(name)).columns == columns
+
+
 def test_a_folder_has_the_rows_of_its_first_file() -> None:
     Path("runs/deep").mkdir(parents=True)
     Path("runs/deep/b.jsonl").write_text('{"b": 1}\n', encoding="utf-8")

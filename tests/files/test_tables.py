@@ -35,6 +35,7 @@ from pytest_judgesense.files.tables import (
     XLSX,
     RowTable,
     file_at,
+    is_there,
     own_name,
     read_document,
     read_rows,
@@ -405,6 +406,12 @@ def test_several_files_are_read_together_and_named(tmp_path: Path) -> None:
     own = read_rows(tmp_path / "a.jsonl", tmp_path / "c.jsonl")
     assert [row.value.get("file") for row in own] == [None, "own"]
     assert "their own column 'file' stays" in own.notes[0]
+
+
+@pytest.mark.parametrize("ending", ["", "*", "#part"])
+def test_a_name_that_is_too_long_for_the_system_is_that_of_no_file(ending: str) -> None:
+    # A name has at most 255 bytes on the systems that are tested.
+    assert not is_there(Path("x" * 300 + ending))
 
 
 def test_a_name_may_hold_what_marks_a_part(tmp_path: Path) -> None:

@@ -212,6 +212,9 @@ def line_with(**changes: Any) -> str:
         ("[1]", ":2 is not a judgment"),
         (line_with(trial=...), "'trial'"),
         (line_with(judge=3), "'judge'"),
+        # Half a surrogate pair is no fault, and hides none.
+        (line_with(judge=..., **{"\ud800": 1}), "'judge'"),
+        (line_with(replicate="1", suite="\ud800"), "'replicate'"),
         (line_with(order="ca"), "'order'"),
         (line_with(replicate="1"), "'replicate'"),
         (line_with(condition=[]), "'condition'"),

@@ -188,7 +188,8 @@ def _llmbar_game(game: Any, where: str, trial: Trial, judge: str, *, reparse: bo
 
 def is_of_games(sight: FirstSight) -> bool:
     """Whether a file, or the first of a folder, holds pairs with two games each."""
-    games = [row.value.get("judgments") for row in sight.rows or ()][:1]
+    rows = sight.rows.rows[:1] if sight.rows else ()
+    games = [row.value.get("judgments") for row in rows]
     return sight.columns.issuperset(("pair_id", "label")) and all(
         isinstance(game, list) and all(isinstance(g, dict) and "decision" in g for g in game)
         for game in games

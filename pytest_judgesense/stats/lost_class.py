@@ -114,11 +114,24 @@ def _is_found(
     changes: Floats, of_class: NDArray[np.bool_], classes: int, tests: int, *, alone: bool
 ) -> bool:
     """Whether the recall of the class or informedness is worse."""
-    weights = np.where(of_class, 1 / of_class.sum(), (classes - 1) / (~of_class).sum())
+    weights = recall_weights(of_class, classes)
     compared = [*_compared(changes, of_class, weights, alone=alone)][:tests]
     compared += [SwapTest(1.0)] * (tests - len(compared))
     of_class_lost, uninformed, *_ = adjusted(compared, _LEVEL)
     return min(of_class_lost.p, uninformed.p) <= _LEVEL
+
+
+def recall_weights(of_class: NDArray[np.bool_], classes: int) -> Floats:
+    """What a right call on each item adds to the sum of the recalls of all classes.
+
+    The other classes are taken to have the same recall, that of all their items together.
+
+    Args:
+        of_class: whether each item is of the class, shape (items,).
+        classes: of all items.
+    """
+    others = (classes - 1) / (~of_class).sum()
+    return np.asarray(np.where(of_class, 1 / of_class.sum(), others), dtype=np.float64)
 
 
 def _compared(

@@ -1,8 +1,9 @@
 """The chance of finding half a class lost."""
 
+import numpy as np
 import pytest
 
-from pytest_judgesense.stats.lost_class import chance_of_half_lost
+from pytest_judgesense.stats.lost_class import chance_of_half_lost, recall_weights
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,14 @@ def test_chance_takes_power() -> None:
 def test_a_larger_family_finds_less() -> None:
     # Of 40 more tests nothing is known: they add 40 / 128 to the chance of a false alarm.
     assert chance_of_half_lost(12, 138, sensitivity=1, specificity=1, tests=44) == 0.0
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_weights_are_those_of_the_sum_of_all_recalls(classes: int) -> None:
+    of_class = np.array([True, True, False, False, False, False])
+    weights = recall_weights(of_class, classes)
+    # All right: each class has a recall of 1. The class alone: one of them has.
+    assert (weights.sum(), weights[of_class].sum()) == (pytest.approx(classes), 1.0)
 
 
 def test_what_there_cannot_be_is_refused() -> None:

@@ -90,7 +90,7 @@ def test_chances_are_those_of_simulated_comparisons(
 @pytest.mark.parametrize(
     ("bias", "loss", "whole"),
     [
-        (0.0, 0.2, True),
+        pytest.param(0.0, 0.2, True, marks=pytest.mark.long),
         (0.1, 0.15, False),
         pytest.param(0.0, 0.2, False, marks=pytest.mark.long),
         pytest.param(0.1, 0.15, True, marks=pytest.mark.long),

@@ -95,7 +95,7 @@ class PromptPath:
         """
         for group in _neighbours([self.changes[number] for number in sorted(made)]):
             first, last = group[0], group[-1]
-            pieces = pieces_of(self.old[first.part], "words" if self.unit == "words" else self.unit)
+            pieces = pieces_of(self.old[first.part], self.unit)
             end = last.place + bool(last.removed)
             before = "".join(pieces[max(0, first.place - words) : first.place])
             after = "".join(pieces[end : end + words])

@@ -50,6 +50,15 @@ def test_words_that_differ_are_changes_one_by_one() -> None:
     ]
 
 
+def test_eight_words_are_shown_on_either_side() -> None:
+    named = [f"w{number} " for number in range(20)]
+    path = PromptPath.between(
+        {"p": "".join(named)}, {"p": "".join([*named[:10], "new ", *named[11:]])}, "words"
+    )
+    (shown,) = path.around([0])
+    assert shown == ("".join(named[2:10]), "w10 ", "new ", "".join(named[11:19]))
+
+
 def test_sentences_are_changed_as_a_whole() -> None:
     path = PromptPath.between(
         {"p": "Judge it. Be strict!\n\nSay YES."},

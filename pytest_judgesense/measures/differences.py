@@ -1,11 +1,12 @@
-"""Intervals of estimates that are made of paired differences, and of several intervals. Pure."""
+"""Intervals of estimates made of paired differences, and the outermost ends of several. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from pytest_judgesense.estimate import Clustered
+from pytest_judgesense.estimate import Clustered, Missing
 from pytest_judgesense.stats.comparison import Difference
 from pytest_judgesense.stats.inputs import LEVEL
 
@@ -57,3 +58,23 @@ def outermost(intervals: Sequence[Clustered], choose: Callable[..., Any]) -> Clu
         end("upper_bound"),
         at,
     )
+
+
+def outermost_cases(
+    missing: Missing, of_each: Sequence[Missing], choose: Callable[..., Any]
+) -> Missing:
+    """Missing replies with the lowest, or the highest, worst cases of several estimates.
+
+    They hold for every one of these: another may be the worst one with its missing replies.
+
+    Args:
+        missing: the counts and the share; its worst cases stay where those of one are not known.
+        of_each: the missing replies of each estimate.
+        choose: ``min`` for the lowest, ``max`` for the highest.
+    """
+    bounds = [(each.lower_bound, each.upper_bound) for each in of_each]
+    cases = [(low, high) for low, high in bounds if low is not None and high is not None]
+    if not cases or len(cases) < len(bounds):
+        return missing
+    lowest, highest = (choose(ends) for ends in zip(*cases, strict=True))
+    return replace(missing, lower_bound=lowest, upper_bound=highest)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -150,19 +150,25 @@ def id_by_texts(fields: Mapping[str, str]) -> str:
     return f"{_BY_TEXTS}{Item('', '', fields).digest[:_DIGITS]}"
 
 
-def named(items: Iterable[Item], shown: frozenset[str] | None) -> Iterator[Item]:
+def named(
+    items: Iterable[Item], shown: frozenset[str] | None, others: Collection[str] = ()
+) -> Iterator[Item]:
     """The items, which know what is ``shown`` of them, with ids for those whose lines state none.
 
     An id is `_BY_TEXTS` and the first digits of the digest; further items with equal texts get
-    ``.2``, ``.3`` behind it, in their order.
+    ``.2``, ``.3`` behind it, in their order. ``others``: ids of the suite that none of them gets.
     """
     alike: Counter[str] = Counter()
     for item in items:
         if item.id:
             yield replace(item, taken=shown)
             continue
-        name = f"{_BY_TEXTS}{item.digest_by(shown)[:_DIGITS]}"
-        alike[name] += 1
-        if alike[name] > 1:
-            name = f"{name}.{alike[name]}"
+        by_texts = f"{_BY_TEXTS}{item.digest_by(shown)[:_DIGITS]}"
+        alike[by_texts] += 1
+        while (name := _of_several(by_texts, alike[by_texts])) in others:
+            alike[by_texts] += 1
         yield replace(item, id=name, cluster=item.cluster or name, taken=shown)
+
+
+def _of_several(name: str, number: int) -> str:
+    return name if number == 1 else f"{name}.{number}"

@@ -8,7 +8,7 @@ file: line, column, value.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from glob import has_magic
@@ -111,22 +111,40 @@ class Stimuli:
                 continue
             identifier: str | None = read.id  # type: ignore[attr-defined]
             if identifier is not None and line_of.setdefault(identifier, number) != number:
-                repeated = f"{identifier!r}, which {self._short(line_of[identifier])} has"
-                once = "every id once: trial ids are made of it"
-                wrong.append((number, Misfit("id", repeated, once)))
+                wrong.append((number, _repeated(identifier, self._short(line_of[identifier]))))
             else:
                 parsed.append((number, read))
         if wrong:
             raise self._refused(wrong, [number for number, _ in parsed])
         return [line for _, line in parsed]
 
-    def named(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The items of its lines, in their order, with ids and places; see `suites.item.named`."""
+    def named(self, items: Iterable[Item], others: Collection[str] = ()) -> Iterator[Item]:
+        """The items of its lines, in their order, with ids and places; see `suites.item.named`.
+
+        Args:
+            items: an item of each line.
+            others: ids of items of the suite that other lines make.
+
+        Raises:
+            SuiteError: lines state the id of one of the others; it names them, at most three.
+        """
+        numbers = (number for number, _ in self.lines)
+        numbered: Iterable[tuple[int, Item]] = zip(numbers, items, strict=True)
+        if others:
+            numbered = tuple(numbered)
+            self._refuse_taken(numbered, others)
         placed = (
             item if item.id else replace(item, place=self._short(number))
-            for (number, _), item in zip(self.lines, items, strict=True)
+            for number, item in numbered
         )
-        return named(placed, self.taken)
+        return named(placed, self.taken, others)
+
+    def _refuse_taken(self, numbered: Iterable[tuple[int, Item]], others: Collection[str]) -> None:
+        """Raise a `SuiteError` for lines that state the id of another item."""
+        taken = [(number, item.id) for number, item in numbered if item.id in others]
+        if taken:
+            wrong = [(number, _repeated(name, "an item")) for number, name in taken]
+            raise self._refused(wrong, [])
 
     def names(self, lines: Sequence[Any]) -> Iterator[str]:
         """What errors call the items of parsed ``lines``: their ids, else their places."""
@@ -307,6 +325,11 @@ def _misfit(problem: Any, form: type[BaseModel]) -> Misfit:
     if is_chat(problem["input"]) and not inner:
         return Misfit(field, _shown(problem["input"]), _UNDECLARED)
     return Misfit(field, _shown(problem["input"]), complaint + (f" (at {inner})" if inner else ""))
+
+
+def _repeated(identifier: str, holder: str) -> Misfit:
+    found = f"{identifier!r}, which {holder} has"
+    return Misfit("id", found, "every id once: trial ids are made of it")
 
 
 def _shown(value: Any) -> str:

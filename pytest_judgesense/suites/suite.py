@@ -96,6 +96,18 @@ class Material(NamedTuple):
     files: tuple[Path, ...] = ()
 
 
+class ItemsBeside(NamedTuple):
+    """Items that are asked beside those of the stimuli: controls.
+
+    Attributes:
+        source: the lines that they are made of.
+        items: one of each line, in their order; without an id where the line states none.
+    """
+
+    source: Stimuli
+    items: Iterable[Item]
+
+
 class Settling(NamedTuple):
     """Items whose texts depend on the answers to others of their suite.
 
@@ -157,7 +169,7 @@ class Kind:
         material: from a suite file and its folder to what items are made with; a `SuiteError` if
             that is wrong. ``None`` for nothing but the lines.
         beside: from the lines, with the material, to items that are asked beside those of the
-            lines: controls; ``None`` for none.
+            lines, and get ids that none of these has; ``None`` for none.
         fitted: from a suite with the prompts of a judge, and the name of its model (empty if it is
             not known), to the suite with the items that this judge can be asked about.
         apart: how criteria are asked one at a time; ``None`` where they are not.
@@ -184,18 +196,18 @@ class Kind:
     keys: tuple[str, ...] = ()
     material: Callable[[SuiteForm, Path], Material] | None = None
     fitted: Callable[[Suite, str], Suite] | None = None
-    beside: Callable[[Stimuli], Iterable[Item]] | None = None
+    beside: Callable[[Stimuli], ItemsBeside | None] | None = None
     apart: Apart | None = None
 
     def read(self, stimuli: Stimuli) -> tuple[Item, ...]:
         """The items of the lines of a stimuli file.
 
         Raises:
-            SuiteError: the lines are wrong, or there are none.
+            SuiteError: the lines are wrong, or there are none; or two state one id.
         """
         items = tuple(self.items(stimuli))
-        if self.beside is not None:
-            items += tuple(self.beside(stimuli))
+        if self.beside is not None and (beside := self.beside(stimuli)) is not None:
+            items += tuple(beside.source.named(beside.items, {item.id for item in items}))
         if not items:
             raise SuiteError(
                 f"suite {stimuli.form.name} has no items",

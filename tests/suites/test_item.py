@@ -59,6 +59,12 @@ def test_equal_texts_are_numbered_in_their_order() -> None:
     assert second not in (first, third, fourth)
 
 
+def test_ids_of_other_items_are_passed_over() -> None:
+    name = f"x-{DIGEST[:10]}"
+    of_others = {name, f"{name}.3"}
+    assert [item.id for item in named([PAIR, PAIR], TASK, of_others)] == [f"{name}.2", f"{name}.4"]
+
+
 @given(st.permutations([f"text {number}" for number in range(8)]), st.integers(0, 7))
 def test_rows_that_are_moved_or_taken_out_rename_no_other(texts: list[str], left_out: int) -> None:
     items = {text: Item("", "", {"task": text}) for text in texts}

@@ -10,8 +10,8 @@ one length::
     false alarms                mean of a                                 records without a passage
 
 An asking with a call that states no verdict has no drop at that length, for the test compares as
-many verdicts at every place. Worst cases: a missing call finds the passage, or does not, whichever
-moves the number more.
+many verdicts at every place; a length of which fewer than two clusters have one has no drops.
+Worst cases: a missing call finds the passage, or does not, whichever moves the number more.
 
 Tests and bounds of drops are those of `stats.matched_shares`; Holm's p is over all places and
 lengths.
@@ -182,43 +182,64 @@ def passages_at(cell: Cell, spots: Iterable[Spot]) -> Iterator[PlacedPassage]:
 
 @once_a_cell
 def drops(cell: Cell) -> tuple[Drop, ...]:
-    """The drop at every place of every length, by length; of a length with one cluster none."""
+    """The drop at every place of every length, by length; of a length with one cluster none.
+
+    With the drops of `spots_of` that are not among these, nothing is known of the worst one.
+    """
     measured = [drop for length in lengths_of(cell) for drop in _drops_at(cell, length)]
     adjusted = holm([drop.at.p for drop in measured], ALPHA)
     return tuple(map(Drop, measured, adjusted))
 
 
 def _drops_at(cell: Cell, length: int) -> Iterator[MeasuredDrop]:
-    asked = [asking for asking in askings(cell) if _asked_everywhere(asking, length)]
+    asked = asked_everywhere(cell, length)
     whole = [asking for asking in asked if None not in asking.stands(length)]
     hits = np.array([asking.stands(length) for asking in whole], dtype=np.float64)
     of_length = place_drops(hits, [asking.cluster for asking in whole]) if whole else None
-    for number, (place, drop) in enumerate(zip(STANDING, of_length or (), strict=False)):
-        missing = _missing(asked, length, number)
+    for place, drop in zip(STANDING, of_length or (), strict=False):
+        spot = Spot(place, length)
         counts = len(whole), len(asked) - len(whole)
-        yield MeasuredDrop(Spot(place, length), drop, *counts, missing)
+        yield MeasuredDrop(spot, drop, *counts, missing_at(cell, spot))
 
 
-def _asked_everywhere(asking: PassageAsking, length: int) -> bool:
-    return all(Spot(place, length) in asking.calls for place in STANDING)
+def asked_everywhere(cell: Cell, length: int) -> list[PassageAsking]:
+    """The askings that were asked at every place of a length."""
+    spots = {Spot(place, length) for place in STANDING}
+    return [asking for asking in askings(cell) if spots <= asking.calls.keys()]
 
 
-def _missing(asked: Sequence[PassageAsking], length: int, number: int) -> Missing:
-    """The calls of a length without a verdict, and the drop at its place ``number`` with them."""
-    calls = [asking.calls[Spot(place, length)] for asking in asked for place in STANDING]
+def missing_at(cell: Cell, spot: Spot) -> Missing:
+    """The calls of a length without a verdict, and the drop at one of its places with them."""
+    asked, number = asked_everywhere(cell, spot.length), STANDING.index(spot.place)
 
     def drop_if(here: bool, elsewhere: bool) -> float:
-        filled = np.array([asking.stands(length) for asking in asked], dtype=np.float64)
+        filled = np.array([asking.stands(spot.length) for asking in asked], dtype=np.float64)
         rest = np.delete(filled, number, axis=1)
         rest[np.isnan(rest)] = elsewhere
         at = np.where(np.isnan(filled[:, number]), here, filled[:, number])
         return float((rest.mean(axis=1) - at).mean())
 
-    return missing_calls(calls, drop_if(here=True, elsewhere=False), drop_if(False, True))
+    if not asked:
+        return Missing()
+    ends = drop_if(here=True, elsewhere=False), drop_if(here=False, elsewhere=True)
+    return missing_calls(_calls_at(asked, spot.length), *ends)
 
 
-def missing_calls(calls: Sequence[Judgment], lower: float, upper: float) -> Missing:
-    """The calls without a verdict, and the ends of a value in the worst cases."""
+def missing_anywhere(cell: Cell) -> Missing:
+    """The calls of all places and lengths without a verdict, without worst cases."""
+    lengths = lengths_of(cell)
+    calls = [c for length in lengths for c in _calls_at(asked_everywhere(cell, length), length)]
+    return missing_calls(calls) if calls else Missing()
+
+
+def _calls_at(asked: Iterable[PassageAsking], length: int) -> list[Judgment]:
+    return [asking.calls[Spot(place, length)] for asking in asked for place in STANDING]
+
+
+def missing_calls(
+    calls: Sequence[Judgment], lower: float | None = None, upper: float | None = None
+) -> Missing:
+    """The calls without a verdict, and the ends of a value in the worst cases, if known."""
     unparsed = sum(isinstance(call.outcome, Unparsed) for call in calls)
     failed = sum(isinstance(call.outcome, Failed) for call in calls)
     return Missing(unparsed, failed, lower, upper, (unparsed + failed) / len(calls))

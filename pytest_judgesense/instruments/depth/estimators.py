@@ -1,7 +1,8 @@
 """Recall, drops and false alarms on long records as estimates, with their evidence; see `askings`.
 
-``depth_drop`` without a condition is that of the worst place and length, with the highest ends of
-all: a bar on it holds for every one of them. ``depth_recall`` and ``depth_false_alarm`` without a
+``depth_drop`` without a condition is that of the worst place and length, with the highest ends and
+worst cases of all: a bar on it holds for every one of them, and where one of them is not measured,
+it is not either. ``depth_recall`` and ``depth_false_alarm`` without a
 condition are those of all records.
 """
 
@@ -23,13 +24,15 @@ from pytest_judgesense.instruments.depth.askings import (
     askings,
     drops,
     lengths_of,
+    missing_anywhere,
+    missing_at,
     missing_calls,
     passages_at,
     spots_of,
 )
 from pytest_judgesense.instruments.depth.record_places import ABSENT, LENGTH, PLACE, STANDING
 from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
-from pytest_judgesense.measures.differences import interval_of, outermost
+from pytest_judgesense.measures.differences import interval_of, outermost, outermost_cases
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.stats.comparison import paired_difference
 from pytest_judgesense.trial import Condition, Judgment
@@ -83,21 +86,37 @@ def _gain_if(passages: Sequence[PlacedPassage], *, seen: bool) -> float:
 
 def drop_estimates(cell: Cell) -> Iterator[Estimate]:
     """The drop at each place of each length, the worst first."""
-    single = [(_drop(cell, drop), drop) for drop in drops(cell)]
-    if not single:
-        yield unavailable(of.DEPTH_DROP, cell, _ONE_CLUSTER)
-        return
-    estimate, drop = max(single, key=lambda pair: pair[1].value)
-    intervals = [clustered for each, _ in single if (clustered := each.clustered) is not None]
-    yield replace(
-        estimate,
+    measured = {drop.spot: drop for drop in drops(cell)}
+    single = {
+        spot: _drop(cell, measured[spot])
+        if spot in measured
+        else unavailable(
+            of.DEPTH_DROP, cell, _ONE_CLUSTER, _condition(spot), missing=missing_at(cell, spot)
+        )
+        for spot in spots_of(cell)
+    }
+    yield _worst_drop(cell, single, measured)
+    yield from single.values()
+
+
+def _worst_drop(
+    cell: Cell, single: Mapping[Spot, Estimate], measured: Mapping[Spot, Drop]
+) -> Estimate:
+    of_each = [estimate.missing for estimate in single.values()]
+    missing = outermost_cases(missing_anywhere(cell), of_each, max)
+    if not measured or measured.keys() != single.keys():
+        return unavailable(of.DEPTH_DROP, cell, _ONE_CLUSTER, missing=missing)
+    worst = max(measured, key=lambda spot: measured[spot].value)
+    intervals = [estimate.clustered for estimate in single.values()]
+    return replace(
+        single[worst],
         condition={},
-        clustered=outermost(intervals, max),
-        flags=(of.worst_flag(*drop.spot), *estimate.flags),
+        clustered=outermost([interval for interval in intervals if interval is not None], max),
+        missing=missing,
+        flags=(of.worst_flag(*worst), *single[worst].flags),
         # Another place may be the worst of other items.
         anew=None,
     )
-    yield from (each for each, _ in single)
 
 
 def _drop(cell: Cell, drop: Drop) -> Estimate:

@@ -26,6 +26,11 @@ from pytest_judgesense.suites.stimuli import text_of
 OWN_POOL: Final = Path(__file__).with_name("padding.jsonl")
 # A passage in the middle has a text on either side.
 _FEWEST: Final = 2
+# By how much of it padding may be off a length: a record that is more off is one of another length.
+_MOST_OFF: Final = 0.25
+# How much longer or shorter the record without the passage may be, of the one with it. A text of
+# ours in place of a short passage is .34 at 500 tokens, the shortest length of the built-in suite.
+_MOST_APART: Final = 0.4
 # At which items begin in the pool.
 _STARTS: Final = 4
 
@@ -43,20 +48,22 @@ class Padding(NamedTuple):
     path: Path
     text: str
 
-    def of_item(self, item: str, genre: str, length: int) -> tuple[str, ...]:
+    def of_item(self, item: str, genre: str, length: int, passage: str) -> tuple[str, ...]:
         """The texts that pad the records of an item to a length, which the passage adds to.
 
         Args:
             item: its name, which says where in the pool it begins.
             genre: of its record; empty for texts of every genre.
             length: of the texts together, in tokens.
+            passage: of its records.
 
         Returns:
             As many texts as come nearest to the length, at least two, and one more, which stands in
             for the passage in the record without it: no length tells which record that is.
 
         Raises:
-            SuiteError: the pool has no texts of the genre, or too few.
+            SuiteError: the pool has no texts of the genre, too few, or texts so long that none of
+                them make a record of the length, or that lengths tell the record without a passage.
         """
         pool = self._of_genre(genre, item)
         turn = int(hashlib.sha256(item.encode()).hexdigest(), 16) % _STARTS
@@ -68,6 +75,10 @@ class Padding(NamedTuple):
         count = max(_FEWEST, nearest + 1)
         if sizes[-1] < wanted or len(texts) <= count:
             raise self._too_short(genre, length, sum(map(len, texts)) // CHARACTERS_A_TOKEN)
+        size, with_passage = sizes[count - 1], sizes[count - 1] + len(passage)
+        apart = abs(len(texts[count]) - len(passage))
+        if abs(size - wanted) > _MOST_OFF * wanted or apart > _MOST_APART * with_passage:
+            raise self._too_coarse(item, length, count, with_passage, size + len(texts[count]))
         return texts[: count + 1]
 
     def _of_genre(self, genre: str, item: str) -> tuple[str, ...]:
@@ -84,9 +95,23 @@ class Padding(NamedTuple):
         kind = f" of genre {genre!r}" if genre else ""
         return SuiteError(
             f"the padding {self.path} is too short for records of {length} tokens",
-            found=f"about {tokens} tokens{kind}, at {CHARACTERS_A_TOKEN} characters a token",
+            found=f"about {tokens} tokens of texts{kind} that differ, at {CHARACTERS_A_TOKEN} "
+            "characters a token",
             expected="texts enough that no record holds one twice",
             remedy="add texts to it, or ask at smaller lengths: [stimuli] lengths = [...]",
+        )
+
+    def _too_coarse(
+        self, item: str, length: int, count: int, with_passage: int, without: int
+    ) -> SuiteError:
+        present, absent = (size // CHARACTERS_A_TOKEN for size in (with_passage, without))
+        return SuiteError(
+            f"the texts of the padding {self.path} are too long for records of {length} tokens",
+            found=f"of {count} texts a record of about {present} tokens for item {item}, and one "
+            f"of {absent} without its passage",
+            expected=f"padding within {_MOST_OFF:.0%} of the length, and both records within "
+            f"{_MOST_APART:.0%} of each other",
+            remedy="split the texts, or ask at greater lengths: [stimuli] lengths = [...]",
         )
 
 
@@ -131,7 +156,9 @@ def read_padding(path: Path) -> Padding:
             )
         for genre in {"", _text_at(row.value, "genre")}:
             by_genre.setdefault(genre, []).append(text)
-    return Padding({genre: tuple(texts) for genre, texts in by_genre.items()}, file, table.text)
+    # A text that stands in the file several times counts once: no record has one twice.
+    differing = {genre: tuple(dict.fromkeys(texts)) for genre, texts in by_genre.items()}
+    return Padding(differing, file, table.text)
 
 
 def _text_at(row: Mapping[str, Any], column: str) -> str:

@@ -129,7 +129,7 @@ def _of_line(stimuli: Stimuli, base: Item, line: DepthLine, making: _Making) -> 
         )
     present, absent = stimuli.form.space.labels
     for length in making.lengths:
-        texts = making.padding.of_item(base.id, line.genre, length)
+        texts = making.padding.of_item(base.id, line.genre, length, line.passage)
         for place in PLACES:
             yield replace(
                 base,

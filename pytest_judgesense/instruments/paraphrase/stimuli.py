@@ -16,11 +16,10 @@ from pytest_judgesense.errors import SuiteError, listed
 from pytest_judgesense.instruments.paraphrase.measures import LENIENCY, OF_WORDINGS
 from pytest_judgesense.suites.finding import LintFinding, Rule, some
 from pytest_judgesense.suites.from_lines import content_item, content_of_row, plain_items
-from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.rules import MARKS, are_fixed, prompts_of
 from pytest_judgesense.suites.schema import ContentItem, PairItem, SuiteForm
 from pytest_judgesense.suites.stimuli import Stimuli, read_lines
-from pytest_judgesense.suites.suite import Kind, Material, Suite
+from pytest_judgesense.suites.suite import ItemsBeside, Kind, Material, Suite
 from pytest_judgesense.trial import CONTROL
 
 VAGUE: Final = "vague"
@@ -132,15 +131,15 @@ def _material(form: SuiteForm, folder: Path) -> Material:
     return Material(lines, text, lines.files or (lines.file,))
 
 
-def _controls(stimuli: Stimuli) -> Iterator[Item]:
-    """The controls of a suite; none of most suites."""
+def _controls(stimuli: Stimuli) -> ItemsBeside | None:
+    """The controls of a suite; most suites have none."""
     if stimuli.material is None:
-        return
+        return None
     source: Stimuli = replace(stimuli.material, taken=stimuli.taken)
     lines = source.parse(ControlLine, content_of_row)
     _refuse_unpaired(source, lines)
-    for item, line in zip(source.named(map(content_item, lines)), lines, strict=True):
-        yield replace(item, condition={CONTROL: line.control})
+    items = (replace(content_item(line), condition={CONTROL: line.control}) for line in lines)
+    return ItemsBeside(source, items)
 
 
 def _refuse_unpaired(source: Stimuli, lines: list[ControlLine]) -> None:

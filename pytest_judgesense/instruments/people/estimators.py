@@ -39,12 +39,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Estimate, Missing
+from pytest_judgesense.estimate import Estimate
 from pytest_judgesense.instruments.people import measures as of
 from pytest_judgesense.instruments.people.targets import Target, targets, targets_or_label
 from pytest_judgesense.measures.cell import FAILED, Cell, Units, estimated, rate, unavailable
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.measures.differences import outermost
+from pytest_judgesense.measures.differences import outermost, outermost_cases
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.measures.order import folded
 from pytest_judgesense.stats.agreement import clustered_kappa, kappa_reach, table_kappa
@@ -103,24 +103,12 @@ def _worst(measure: Measure, target: Target, by_label: Sequence[Estimate]) -> It
         worst,
         condition=dict(target.condition),
         clustered=outermost(present, choose) if len(present) == len(intervals) else None,
-        missing=_worst_cases(worst.missing, by_label, choose),
+        missing=outermost_cases(worst.missing, [each.missing for each in by_label], choose),
         observations=None,
         folded_units=None,
         anew=None,
         flags=(*worst.flags, f"label {worst.condition['label']}"),
     )
-
-
-def _worst_cases(
-    missing: Missing, by_label: Sequence[Estimate], choose: Callable[..., Any]
-) -> Missing:
-    """The missing replies of the worst label, with worst cases in which another may be the worst"""
-    bounds = [(of.missing.lower_bound, of.missing.upper_bound) for of in by_label]
-    known = [(low, high) for low, high in bounds if low is not None and high is not None]
-    if len(known) < len(bounds):
-        return missing
-    lowest, highest = (choose(ends) for ends in zip(*known, strict=True))
-    return replace(missing, lower_bound=lowest, upper_bound=highest)
 
 
 def kappa(cell: Cell) -> Iterator[Estimate]:

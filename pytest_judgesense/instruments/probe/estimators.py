@@ -1,9 +1,9 @@
 """The effects of probes as estimates, with their companions and evidence; see `readings`. Pure.
 
 ``probe_effect`` and ``names_effect`` without a condition are those of the worst probe, with the
-highest ends of all: a bar on them holds for every one of them. A naming moves verdicts to either
-slot, so its effect is a size, and its interval that of the signed difference, folded. The evidence
-are the verdicts that an edit moves, each beside that under the placebo.
+highest ends and worst cases of all: a bar on them holds for every one of them. A naming moves
+verdicts to either slot, so its effect is a size, and its interval that of the signed difference,
+folded. The evidence are the verdicts that an edit moves, each beside that under the placebo.
 """
 
 from __future__ import annotations
@@ -17,10 +17,16 @@ import numpy as np
 from pytest_judgesense.estimate import Clustered, Estimate
 from pytest_judgesense.instruments.probe import measures as of
 from pytest_judgesense.instruments.probe.edited_side import EDITED, PLACEBO
-from pytest_judgesense.instruments.probe.readings import Arms, ProbeResult, moved_calls, readings
+from pytest_judgesense.instruments.probe.readings import (
+    Arms,
+    ProbeResult,
+    missing_calls,
+    moved_calls,
+    readings,
+)
 from pytest_judgesense.measures.cell import Cell, estimated, unavailable
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.measures.differences import interval_of, outermost
+from pytest_judgesense.measures.differences import interval_of, outermost, outermost_cases
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.measures.order import in_size
 from pytest_judgesense.stats.clustered import clustered_proportion
@@ -60,9 +66,11 @@ def _with_the_worst(
         for estimate, reading in zip(single, read, strict=True)
         if estimate.value is not None
     ]
+    of_each = [estimate.missing for estimate in single]
+    missing = outermost_cases(missing_calls(reading.arms for reading in read), of_each, max)
     if len(measured) < len(single) or not measured:
         reasons = (estimate.unavailable for estimate in single if estimate.value is None)
-        yield unavailable(measure, cell, str(next(reasons, nothing)))
+        yield unavailable(measure, cell, str(next(reasons, nothing)), missing=missing)
     else:
         worst, reading = max(measured, key=lambda pair: pair[0].value or 0.0)
         named = ("naming", reading.naming) if reading.naming else ("probe", reading.probe)
@@ -71,6 +79,7 @@ def _with_the_worst(
             worst,
             condition={},
             clustered=outermost([interval for interval in intervals if interval is not None], max),
+            missing=missing,
             flags=(of.worst_flag(*named), *worst.flags),
             # Another probe may be the worst of other items.
             anew=None,

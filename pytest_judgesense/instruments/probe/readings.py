@@ -23,7 +23,7 @@ Tests and intervals are those of `stats.placebo`; Holm's p is over all probes an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
 
@@ -103,16 +103,12 @@ class Arms(NamedTuple):
     @property
     def missing(self) -> Missing:
         """The calls without a verdict, and the effect in the worst cases."""
-        every = [call for calls in self.calls.values() for call in calls]
-        outcomes = [judgment.outcome for call in every for judgment in (call.before, call.after)]
-        unparsed = sum(isinstance(outcome, Unparsed) for outcome in outcomes)
-        failed = sum(isinstance(outcome, Failed) for outcome in outcomes)
-        if not outcomes:
+        if not self.calls:
             return Missing()
         low, high = self._at_worst(0.0, 1.0), self._at_worst(1.0, 0.0)
         if self.of_names:
             low, high = 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(-low, high)
-        return Missing(unparsed, failed, low, high, (unparsed + failed) / len(outcomes))
+        return replace(missing_calls([self]), lower_bound=low, upper_bound=high)
 
     def _at_worst(self, after: float, before: float) -> float:
         """The effect if calls without a verdict had these values."""
@@ -123,6 +119,20 @@ class Arms(NamedTuple):
 
         means = [sum(map(difference, calls)) / len(calls) for calls in self.calls.values()]
         return sum(means) / len(means)
+
+
+def missing_calls(compared: Iterable[Arms]) -> Missing:
+    """The calls without a verdict, each once though several probes share it; no worst cases."""
+    outcomes = {
+        judgment.trial.id: judgment.outcome
+        for arms in compared
+        for of_line in arms.calls.values()
+        for call in of_line
+        for judgment in (call.before, call.after)
+    }
+    unparsed = sum(isinstance(outcome, Unparsed) for outcome in outcomes.values())
+    failed = sum(isinstance(outcome, Failed) for outcome in outcomes.values())
+    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(outcomes)))
 
 
 @dataclass(frozen=True)

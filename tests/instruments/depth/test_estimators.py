@@ -110,6 +110,41 @@ def test_a_reply_without_a_verdict_is_counted_and_bounded() -> None:
     assert (recall.missing.lower_bound, recall.missing.upper_bound) == (pytest.approx(0.9), 1.0)
 
 
+def test_missing_replies_at_another_place_count_against_the_worst() -> None:
+    # Ten items at two lengths: at the longer one, two have no verdict in the middle, nothing drops.
+    cell = cell_of(
+        j
+        for n in range(10)
+        for length, words in ((2000, "YYYN"), (16_000, "Y?YN" if n < 2 else "YYYN"))
+        for j in judged(f"i{n}", words, length)
+    )
+    worst = estimate(cell, "depth_drop")
+    assert worst.value == 0.0
+    # Missed there, two items of ten are a drop of .2; 2 of the 60 calls with a passage are missing.
+    assert worst.missing.upper_bound == pytest.approx(0.2)
+    assert (worst.missing.unparsed, worst.missing.share) == (2, pytest.approx(2 / 60))
+
+
+def test_a_length_without_whole_askings_leaves_nothing_to_say_of_the_worst() -> None:
+    cell = cell_of(
+        j
+        for n in range(10)
+        for length, words in ((2000, "YYYN"), (16_000, "Y?YN" if n else "YYYN"))
+        for j in judged(f"i{n}", words, length)
+    )
+    middle = estimate(cell, "depth_drop", place="middle", length=16_000)
+    for drop in (estimate(cell, "depth_drop"), middle):
+        assert "fewer than two clusters" in str(drop.unavailable)
+        assert drop.missing.unparsed == 9
+    assert estimate(cell, "depth_drop", place="start", length=2000).value == 0.0
+    rows = by_place(cell, estimate_all(cell), None)
+    assert rows is not None
+    assert [row["verdict"] for row in rows[3:]] == ["not measured"] * 3
+    lines = list(place_lines(rows))
+    assert lines[5].split() == ["16,000", "middle", "0.00", "not", "measured"]
+    assert lines[-1].endswith("take no part: 9")
+
+
 def test_what_was_not_asked_is_unavailable() -> None:
     few = cell_of(judged("i0", "YYYN"))
     assert "fewer than two clusters" in str(estimate(few, "depth_drop").unavailable)

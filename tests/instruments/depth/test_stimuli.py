@@ -64,7 +64,11 @@ def test_no_text_stands_twice_and_items_begin_at_few_places(tmp_path: Path) -> N
 
 def test_a_shorter_length_is_the_beginning_of_a_longer_one() -> None:
     padding = own_padding()
-    short, long = (padding.of_item("depth-01", "support", length) for length in (500, 16_000))
+    # The passage is as long as a text of this padding.
+    passage = "x" * 600
+    short, long = (
+        padding.of_item("depth-01", "support", length, passage) for length in (500, 16_000)
+    )
     assert long[: len(short)] == short
     assert placed("P", short, "absent") == BREAK.join(short)
 
@@ -139,6 +143,31 @@ def test_faulty_lines_are_refused(tmp_path: Path, line: dict[str, str], fault: s
     path = path.with_name("other.suite.toml")
     path.write_text(SUITE, encoding="utf-8")
     with pytest.raises(SuiteError, match=fault):
+        load_suite(path)
+
+
+def test_texts_too_long_for_a_length_are_refused(tmp_path: Path) -> None:
+    path = loaded(tmp_path).path.with_name("other.suite.toml")
+    rows = [json.dumps({"text": f"Call {n:02} ".ljust(800, "x")}) for n in range(12)]
+    (tmp_path / "padding.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    # 400 and 1,600 characters are two texts of 802 with their breaks, a passage of 40 or one more
+    # text: four times the first length; of the second, and half as long again without the passage.
+    for length in (100, 400):
+        path.write_text(SUITE.replace("[100, 200]", f"[{length}]"), encoding="utf-8")
+        found = f"for records of {length} tokens\n.*of 2 texts .* 411 tokens .* 601 without"
+        with pytest.raises(SuiteError, match=found):
+            load_suite(path)
+    # Four texts and one more: a quarter.
+    path.write_text(SUITE.replace("[100, 200]", "[800]"), encoding="utf-8")
+    assert len(load_suite(path).items) == 6 * 4
+
+
+def test_equal_texts_of_padding_count_once(tmp_path: Path) -> None:
+    path = loaded(tmp_path).path.with_name("other.suite.toml")
+    rows = f"{json.dumps({'text': TEXTS[0]})}\n" * 40
+    (tmp_path / "padding.jsonl").write_text(rows, encoding="utf-8")
+    path.write_text(SUITE, encoding="utf-8")
+    with pytest.raises(SuiteError, match="about 25 tokens of texts that differ"):
         load_suite(path)
 
 

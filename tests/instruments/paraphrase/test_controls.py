@@ -119,6 +119,27 @@ def test_a_control_that_is_none_is_refused(
         suite_with(tmp_path, [{**first, **change}, *others])
 
 
+def test_a_control_that_equals_an_item_has_an_id_of_its_own(tmp_path: Path) -> None:
+    def without_ids(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{key: line[key] for key in line if key != "id"} for line in lines]
+
+    controls = without_ids(controls_of(2))
+    controls[1]["text"] = BALANCED[0]["text"]
+    (tmp_path / "controls.jsonl").write_text("".join(f"{json.dumps(c)}\n" for c in controls))
+    named = CONTENT.replace("[stimuli]", '[stimuli]\ncontrols = "controls.jsonl"')
+    suite = load_suite(write_suite(tmp_path, named, without_ids(BALANCED)))
+    assert suite.items[11].id == f"{suite.items[0].id}.2"
+    trials = [trial.id for trial in plan_trials(suite)]
+    # Ten items and four controls under two wordings.
+    assert len({*trials}) == len(trials) == 28
+
+
+def test_a_control_that_states_the_id_of_an_item_is_refused(tmp_path: Path) -> None:
+    first, second, *others = controls_of(2)
+    with pytest.raises(SuiteError, match=r"controls\.jsonl:2, key id: 'i4', which an item has"):
+        suite_with(tmp_path, [first, {**second, "id": "i4"}, *others])
+
+
 def test_pairs_and_grades_have_no_controls(tmp_path: Path) -> None:
     grades = CONTENT.replace('["YES", "NO"]', '["1", "2"]\nordinal = true')
     for toml in (PAIRWISE, grades):

@@ -233,6 +233,21 @@ def test_missing_replies_leave_their_pair_out_and_are_bounded() -> None:
     assert missing.upper_bound == pytest.approx((1 + 0 + 1) / 3)
 
 
+def test_missing_replies_of_another_probe_count_against_the_worst() -> None:
+    # Ten lines: two probes move nothing, and two replies to the second one are missing.
+    calls = [
+        j
+        for n in range(10)
+        for j in [*pair(f"i{n}", "AB"), *judged(f"i{n}", "self", "edited", "?B" if n < 2 else "AB")]
+    ]
+    worst = found(cell_of(calls), "probe_effect")
+    assert (worst.value, worst.flags[0]) == (0.0, "probe injection")
+    # With them half of the verdicts of two lines in ten would move.
+    assert worst.missing.upper_bound == pytest.approx(0.1)
+    # Each line has two calls of either edit, two of a placebo, and two unedited ones.
+    assert (worst.missing.unparsed, worst.missing.share) == (2, pytest.approx(2 / 80))
+
+
 def test_grades_move_by_their_place_on_the_scale() -> None:
     def line(name: str) -> list[Judgment]:
         return [

@@ -132,7 +132,7 @@ class _ChatReader:
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self._by_id: dict[str, ToolCall] = {}
-        self._last_of: dict[str, ToolCall] = {}
+        self._unanswered: list[ToolCall] = []
         self._count = 0
 
     def read(self, where: str, entry: Any) -> None:
@@ -198,9 +198,21 @@ class _ChatReader:
         given = (inner.get(key) for key in ("arguments", "args", "input") if key in inner)
         self._count += 1
         numbered = ToolCall(self._count, name, _as_json(next(given, None)))
-        self._by_id[str(call.get("call_id") or call.get("id"))] = numbered
-        self._last_of[name] = numbered
+        if (id_ := call.get("call_id") or call.get("id")) is not None:
+            self._by_id[str(id_)] = numbered
+        self._unanswered.append(numbered)
         return numbered
+
+    def _answered(self, stated: str | None, name: str) -> ToolCall | None:
+        """The call of an id; without one the oldest of the function that nothing has answered."""
+        if stated is None:
+            unanswered = (call for call in self._unanswered if call.function == name)
+            call = next(unanswered, None)
+        else:
+            call = self._by_id.get(stated)
+        if call in self._unanswered:
+            self._unanswered.remove(call)
+        return call
 
     def _answer(self, where: str, entry: Mapping[str, Any], content: Any) -> None:
         """Enter what a tool returned, beside the call that it answers."""
@@ -208,7 +220,7 @@ class _ChatReader:
         stated = next((str(id_) for id_ in ids if id_ is not None), None)
         own = (entry.get(key) for key in (_FUNCTION, "name"))
         name = next((name for name in own if isinstance(name, str) and name), "")
-        call = self._last_of.get(name) if stated is None else self._by_id.get(stated)
+        call = self._answered(stated, name)
         texts, held = list[str](), list[Attachment]()
         for part in _content(where, content, of_tool=True):
             text = _text_of_part(part)

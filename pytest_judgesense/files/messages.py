@@ -3,12 +3,14 @@
 Read are the messages of OpenAI's chat completions (``tool_calls``, ``role`` ``tool``, parts of a
 content as a list, the older ``function_call``) and of its Responses API (``function_call``,
 ``function_call_output``), those of Inspect (``tool_calls`` with ``function`` and ``arguments``, the
-``error`` of a tool), and Anthropic's (``tool_use``, ``tool_result``). Reasoning is left out: it is
-no part of what was said. Parts that are no text, such as images, are named with their digests.
+``error`` of a tool), and Anthropic's (``tool_use``, ``tool_result``). Tools that an API runs itself
+are calls and results as others are, within one message of the assistant: what it says before and
+after a result are two messages. Reasoning is left out: it is no part of what was said. Parts that
+are no text, such as images, are named with their digests.
 
 Sources: openai-python 3.57.0, ``types/chat/chat_completion_message_param.py`` and
 ``types/responses/response_input_item_param.py``; inspect_ai 0.3, ``model/_chat_message.py``;
-anthropic-sdk-python, ``types/message_param.py``.
+anthropic-sdk-python, ``types/message_param.py``, and ``types/*_tool_result_block.py`` of its tools.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_judgesense.errors import listed
@@ -40,6 +43,13 @@ _TEXTS: Final = ("text", "input_text", "output_text")
 _REASONING: Final = ("reasoning", "thinking", "redacted_thinking")
 _CALLS: Final = ("function_call", "custom_tool_call")
 _OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
+# Parts of a content that call a tool, or are what one returned: also `server_tool_use`,
+# `mcp_tool_use`, `web_search_tool_result` and such.
+_TOOL_USE: Final = "tool_use"
+_TOOL_RESULT: Final = "tool_result"
+_AS_OTHER_TOOLS: Final = (_TOOL_RESULT, "mcp_tool_result")
+_ANSWERED: Final = ("tool_call_id", "tool_use_id", "call_id")
+_DRAWN_ANEW: Final = ("id", *_ANSWERED)
 _ENVELOPE: Final = "messages"
 _DIGITS: Final = 12
 _LONGEST_SHOWN: Final = 60
@@ -126,6 +136,27 @@ def holds_tools(messages: Sequence[Message]) -> bool:
     return any(message.role == TOOL or message.calls for message in messages)
 
 
+@dataclass
+class _Draft:
+    """What is read of a message, since a tool answered last within it."""
+
+    role: str
+    name: str
+    texts: list[str] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.texts or self.attachments or self.calls)
+
+    def taken(self) -> Message:
+        """What was read, as a message; the draft is empty then."""
+        text, calls, attachments = "\n".join(self.texts), tuple(self.calls), tuple(self.attachments)
+        self.texts, self.calls, self.attachments = [], [], []
+        return Message(self.role, text, self.name, calls, attachments=attachments)
+
+
 class _ChatReader:
     """The messages that were read so far, and the calls in them by their ids."""
 
@@ -158,32 +189,31 @@ class _ChatReader:
             return
         if role not in ROLES:
             raise NoConversation(f"{where}: the role {_shown(role)}", _roles())
-        texts, held, calls = list[str](), list[Attachment](), list[ToolCall]()
+        name = entry.get("name")
+        draft = _Draft(role, name if isinstance(name, str) else "")
         before = len(self.messages)
         for part in _content(where, entry.get("content")):
-            kind = part.get("type")
-            if (text := _text_of_part(part)) is not None:
-                texts.append(text)
-            elif kind == "tool_use":
-                calls.append(self._call(where, part))
-            elif kind == "tool_result":
-                self._answer(where, part, part.get("content"))
-            elif kind not in _REASONING:
-                held.append(_attachment(where, part))
+            self._read_part(where, part, draft)
         if isinstance(refusal := entry.get("refusal"), str):
-            texts.append(refusal)
-        calls += [self._call(where, call) for call in _calls_of(where, entry)]
-        name = entry.get("name")
-        message = Message(
-            role,
-            "\n".join(texts),
-            name if isinstance(name, str) else "",
-            tuple(calls),
-            attachments=tuple(held),
-        )
-        is_of_results_alone = len(self.messages) > before and not (texts or held or calls)
+            draft.texts.append(refusal)
+        draft.calls += [self._call(where, call) for call in _calls_of(where, entry)]
+        is_of_results_alone = len(self.messages) > before and draft.is_empty
         if not is_of_results_alone:
-            self.messages.append(message)
+            self.messages.append(draft.taken())
+
+    def _read_part(self, where: str, part: Mapping[str, Any], draft: _Draft) -> None:
+        kind = str(part.get("type"))
+        if (text := _text_of_part(part)) is not None:
+            draft.texts.append(text)
+        elif kind.endswith(_TOOL_USE):
+            draft.calls.append(self._call(where, part))
+        elif kind.endswith(_TOOL_RESULT):
+            if not draft.is_empty:
+                self.messages.append(draft.taken())
+            result = _as_of_other_tools(part)
+            self._answer(where, result, result.get("content"))
+        elif kind not in _REASONING:
+            draft.attachments.append(_attachment(where, part))
 
     def _call(self, where: str, call: Any) -> ToolCall:
         """A call of a tool, with the next number."""
@@ -216,7 +246,7 @@ class _ChatReader:
 
     def _answer(self, where: str, entry: Mapping[str, Any], content: Any) -> None:
         """Enter what a tool returned, beside the call that it answers."""
-        ids = (entry.get(key) for key in ("tool_call_id", "tool_use_id", "call_id"))
+        ids = (entry.get(key) for key in _ANSWERED)
         stated = next((str(id_) for id_ in ids if id_ is not None), None)
         own = (entry.get(key) for key in (_FUNCTION, "name"))
         name = next((name for name in own if isinstance(name, str) and name), "")
@@ -288,8 +318,36 @@ def _attachment(where: str, part: Mapping[str, Any]) -> Attachment:
     if kind in _TEXTS:
         raise NoConversation(f"{where}: a part of its content without a text", "a text in it")
     plain = kind.removeprefix("input_").removesuffix("_url")
-    whole = json.dumps(part, sort_keys=True, separators=(",", ":"))
-    return Attachment(plain or "something", hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS])
+    return Attachment(plain or "something", _digest(part))
+
+
+def _digest(part: Mapping[str, Any]) -> str:
+    """The digest of a part, without the ids that each run draws anew."""
+    lasting = {key: value for key, value in part.items() if key not in _DRAWN_ANEW}
+    whole = json.dumps(lasting, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS]
+
+
+def _as_of_other_tools(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A result as a tool of one's own returns it: of a tool of the API its content is JSON."""
+    content = part.get("content")
+    if part["type"] in _AS_OTHER_TOOLS or isinstance(content, str):
+        return part
+    has_failed = isinstance(content, dict) and str(content.get("type")).endswith("_error")
+    return {**part, "content": _as_json(_readable(content)), "is_error": has_failed}
+
+
+def _readable(value: Any) -> Any:
+    """A result without what is for the API alone: encrypted contents, and files as their bytes."""
+    if isinstance(value, list):
+        return [_readable(element) for element in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") == "base64":
+        return {"type": str(value.get("media_type")), "digest": _digest(value)}
+    return {
+        key: _readable(inner) for key, inner in value.items() if not key.startswith("encrypted_")
+    }
 
 
 def _calls_of(where: str, entry: Mapping[str, Any]) -> list[Any]:

@@ -144,6 +144,75 @@ def test_items_of_the_responses_api_are_messages() -> None:
     )
 
 
+# What its types of `web_search_tool_result` and `mcp_tool_result` have (anthropic 2.14.0).
+OF_ITS_OWN_TOOLS = [
+    {"type": "text", "text": "I search."},
+    {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "17"}},
+    {
+        "type": "web_search_tool_result",
+        "tool_use_id": "s1",
+        "content": [{"type": "web_search_result", "title": "Lyon", "encrypted_content": "Ab9"}],
+    },
+    {"type": "mcp_tool_use", "id": "m1", "name": "find", "server_name": "s", "input": {}},
+    {
+        "type": "mcp_tool_result",
+        "tool_use_id": "m1",
+        "is_error": False,
+        "content": [{"type": "text", "text": "Lyon"}],
+    },
+    {"type": "server_tool_use", "id": "s2", "name": "web_fetch", "input": {}},
+    {
+        "type": "web_fetch_tool_result",
+        "tool_use_id": "s2",
+        "content": {"type": "web_fetch_tool_result_error", "error_code": "unavailable"},
+    },
+    {"type": "text", "text": "In Lyon."},
+]
+
+
+def test_tools_that_the_api_runs_itself_are_calls_and_results() -> None:
+    messages = [{"role": "assistant", "content": OF_ITS_OWN_TOOLS}]
+    text = text_of_chat(messages)
+    assert (
+        text
+        == """\
+[1] assistant
+> I search.
+[1] assistant calls web_search (call 1)
+> {"query": "17"}
+[2] tool web_search returns (call 1)
+> [{"type": "web_search_result", "title": "Lyon"}]
+[3] assistant
+[3] assistant calls find (call 2)
+> {}
+[4] tool find returns (call 2)
+> Lyon
+[5] assistant
+[5] assistant calls web_fetch (call 3)
+> {}
+[6] tool web_fetch fails (call 3)
+> {"type": "web_fetch_tool_result_error", "error_code": "unavailable"}
+[7] assistant
+> In Lyon."""
+    )
+    # Ids of another run are no other conversation.
+    other = json.loads(json.dumps(messages).replace('"s1"', '"t8"').replace('"m1"', '"t9"'))
+    assert text_of_chat(other) == text
+
+
+def test_a_file_that_a_tool_fetched_and_ids_of_other_parts_are_no_bytes_in_the_text() -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}
+    fetched = {"type": "web_fetch_result", "content": {"type": "document", "source": source}}
+    result = {"type": "web_fetch_tool_result", "content": fetched}
+    texts = [
+        text_of_chat([{"role": "assistant", "content": [result, {"type": "card", "id": id_}]}])
+        for id_ in ("a", "b")
+    ]
+    assert "JVBERi0=" not in texts[0]
+    assert '"source": {"type": "application/pdf", "digest": "' in texts[0]
+    assert texts[0] == texts[1]
+
+
 def test_failures_images_and_older_forms_are_told() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     messages = [
@@ -274,7 +343,18 @@ _KEYS = st.sampled_from(
     "role content type text name id tool_calls tool_call_id function arguments input error output "
     "call_id function_call refusal messages is_error tool_use_id".split()
 )
-_WORDS = st.sampled_from([*ROLES, "text", "tool_use", "tool_result", "function_call", "{}", "f"])
+_WORDS = st.sampled_from(
+    [
+        *ROLES,
+        "text",
+        "tool_use",
+        "tool_result",
+        "function_call",
+        "{}",
+        "f",
+        "web_search_tool_result",
+    ]
+)
 _LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | _WORDS
 _JSON = st.recursive(
     _LEAVES,

@@ -3,10 +3,13 @@
 Read are the messages of OpenAI's chat completions (``tool_calls``, ``role`` ``tool``, parts of a
 content as a list, the older ``function_call``) and of its Responses API (``function_call``,
 ``function_call_output``), those of Inspect (``tool_calls`` with ``function`` and ``arguments``, the
-``error`` of a tool), and Anthropic's (``tool_use``, ``tool_result``). Tools that an API runs itself
-are calls and results as others are, within one message of the assistant: what it says before and
-after a result are two messages. Reasoning is left out: it is no part of what was said. Parts that
-are no text, such as images, are named with their digests.
+``error`` of a tool), and Anthropic's (``tool_use``, ``tool_result``); `message_forms` puts those of
+Gemini and LangChain into these forms. Tools that an API runs itself are calls and results as others
+are, within one message of the assistant: what it says before and after a result are two messages.
+
+Reasoning is left out: it is no part of what was said. Parts that are no text, such as images, are
+named with their digests. A message of which nothing is read, and which does not say that it says
+nothing, is an error: its text may stand where it is not looked for.
 
 Sources: openai-python 3.57.0, ``types/chat/chat_completion_message_param.py`` and
 ``types/responses/response_input_item_param.py``; inspect_ai 0.3, ``model/_chat_message.py``;
@@ -17,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,6 +36,7 @@ from pytest_judgesense.files.conversation import (
     messages_in,
 )
 from pytest_judgesense.files.foreign_results import json_or_none, messages_of
+from pytest_judgesense.files.message_forms import in_a_read_form
 from pytest_judgesense.files.rows import document_of
 
 CONVERSATION: Final = "conversation"
@@ -49,6 +53,15 @@ _TOOL_USE: Final = "tool_use"
 _TOOL_RESULT: Final = "tool_result"
 _AS_OTHER_TOOLS: Final = (_TOOL_RESULT, "mcp_tool_result")
 _ANSWERED: Final = ("tool_call_id", "tool_use_id", "call_id")
+# Where messages have what is no text beside the content: OpenAI's, OpenRouter's and Ollama's.
+_HELD_BESIDE: Final = ("audio", "images")
+# Where the text of a message may stand that is in none of these forms.
+_ELSEWHERE: Final = ("text", "contents", "parts", "output", "result", "value")
+# How keys begin under which no message says anything.
+_SAYING_NOTHING: Final = (
+    *("role", "content", "tool_calls", "function_call", "annotations", "logprobs"),
+    *("usage", "metadata", "response_metadata", "provider", "reasoning", "thinking"),
+)
 _DRAWN_ANEW: Final = ("id", *_ANSWERED)
 _ENVELOPE: Final = "messages"
 _DIGITS: Final = 12
@@ -171,6 +184,7 @@ class _ChatReader:
         if not isinstance(entry, dict):
             expected = 'an object with role and content: {"role": "user", "content": "..."}'
             raise NoConversation(f"{where} is {_kind(entry)}", expected)
+        entry = in_a_read_form(entry)
         kind = entry.get("type")
         if "role" in entry:
             self._read_message(where, entry)
@@ -185,21 +199,38 @@ class _ChatReader:
     def _read_message(self, where: str, entry: Mapping[str, Any]) -> None:
         role = entry["role"]
         if role in (TOOL, _FUNCTION):
+            if _is_text_elsewhere(entry):
+                raise _without_content(where, entry)
             self._answer(where, entry, entry.get("content"))
             return
         if role not in ROLES:
             raise NoConversation(f"{where}: the role {_shown(role)}", _roles())
         name = entry.get("name")
         draft = _Draft(role, name if isinstance(name, str) else "")
-        before = len(self.messages)
+        before, count = len(self.messages), self._count
         for part in _content(where, entry.get("content")):
             self._read_part(where, part, draft)
         if isinstance(refusal := entry.get("refusal"), str):
             draft.texts.append(refusal)
-        draft.calls += [self._call(where, call) for call in _calls_of(where, entry)]
-        is_of_results_alone = len(self.messages) > before and draft.is_empty
-        if not is_of_results_alone:
-            self.messages.append(draft.taken())
+        calls = [call for call in _calls_of(where, entry) if not self._has_read(call, count)]
+        draft.calls += [self._call(where, call) for call in calls]
+        for part in _parts_under(entry, _HELD_BESIDE):
+            if isinstance(transcript := part.get("transcript"), str):
+                draft.texts.append(transcript)
+            draft.attachments.append(_attachment(where, part))
+        if draft.is_empty and len(self.messages) > before:
+            return
+        if draft.is_empty:
+            if "content" not in entry or _is_text_elsewhere(entry):
+                raise _without_content(where, entry)
+            unread = [key for key in entry if not key.startswith(_SAYING_NOTHING)]
+            draft.attachments += [_attachment(where, part) for part in _parts_under(entry, unread)]
+        self.messages.append(draft.taken())
+
+    def _has_read(self, call: Any, count: int) -> bool:
+        """Whether a call, which some state in the content and beside it, is one since ``count``."""
+        numbered = self._by_id.get(str(_id_of(call))) if isinstance(call, dict) else None
+        return numbered is not None and numbered.number > count
 
     def _read_part(self, where: str, part: Mapping[str, Any], draft: _Draft) -> None:
         kind = str(part.get("type"))
@@ -228,7 +259,7 @@ class _ChatReader:
         given = (inner.get(key) for key in ("arguments", "args", "input") if key in inner)
         self._count += 1
         numbered = ToolCall(self._count, name, _as_json(next(given, None)))
-        if (id_ := call.get("call_id") or call.get("id")) is not None:
+        if (id_ := _id_of(call)) is not None:
             self._by_id[str(id_)] = numbered
         self._unanswered.append(numbered)
         return numbered
@@ -348,6 +379,34 @@ def _readable(value: Any) -> Any:
     return {
         key: _readable(inner) for key, inner in value.items() if not key.startswith("encrypted_")
     }
+
+
+def _id_of(call: Mapping[str, Any]) -> Any:
+    return call.get("call_id") or call.get("id")
+
+
+def _parts_under(entry: Mapping[str, Any], keys: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """The objects and lists that a message has under some keys, as parts."""
+    for key in keys:
+        value = entry.get(key)
+        parts = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+        for part in parts:
+            inner = part if isinstance(part, dict) else {"value": part}
+            yield {"type": key.removesuffix("s"), **inner}
+
+
+def _is_text_elsewhere(entry: Mapping[str, Any]) -> bool:
+    """Whether a message without a content has something where others have the text."""
+    return entry.get("content") is None and any(map(entry.get, _ELSEWHERE))
+
+
+def _without_content(where: str, entry: Mapping[str, Any]) -> NoConversation:
+    keys = [str(key) for key, value in entry.items() if value is not None]
+    message = f'{{"role": {_shown(entry["role"])}, "content": "..."}}'
+    return NoConversation(
+        f"{where}: an object with {listed(keys[:9])}, without a content",
+        f"its text under content, or null where it says nothing: {message}",
+    )
 
 
 def _calls_of(where: str, entry: Mapping[str, Any]) -> list[Any]:

@@ -213,6 +213,24 @@ def test_a_file_that_a_tool_fetched_and_ids_of_other_parts_are_no_bytes_in_the_t
     assert texts[0] == texts[1]
 
 
+def test_what_stands_beside_a_content_is_read_or_named() -> None:
+    spoken, seen, filmed, silent, returned = messages_of_chat(
+        [
+            {"role": "assistant", "content": None, "audio": {"id": "a", "transcript": "Hello."}},
+            {"role": "user", "content": "See:", "images": ["aGk="]},
+            {"role": "user", "content": None, "video": {"url": "v"}, "metadata": {"at": 1}},
+            {"role": "assistant", "content": None, "tool_calls": []},
+            {"role": "tool", "name": "f"},
+        ]
+    )
+    kinds = [[held.kind for held in message.attachments] for message in (spoken, seen, filmed)]
+    assert kinds == [["audio"], ["image"], ["video"]]
+    assert (spoken.text, seen.text) == ("Hello.", "See:")
+    # A null says that nothing is said, and a tool may return nothing.
+    assert silent == Message("assistant")
+    assert returned == Message(TOOL, name="f")
+
+
 def test_failures_images_and_older_forms_are_told() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     messages = [
@@ -341,7 +359,7 @@ def test_an_edit_is_made_in_what_the_assistant_says_last() -> None:
 
 _KEYS = st.sampled_from(
     "role content type text name id tool_calls tool_call_id function arguments input error output "
-    "call_id function_call refusal messages is_error tool_use_id".split()
+    "call_id function_call refusal messages is_error tool_use_id parts data audio images".split()
 )
 _WORDS = st.sampled_from(
     [
@@ -386,6 +404,27 @@ def test_any_json_is_a_conversation_or_no_conversation(value: object) -> None:
             "a role: system, developer, user, assistant, tool",
         ),
         ([{"content": "b"}], "message 1: an object with content, without a role", "a role"),
+        (
+            [{"role": "user", "text": "a"}],
+            "message 1: an object with role, text, without a content",
+            'under content, or null where it says nothing: {"role": "user", "content": "..."}',
+        ),
+        (
+            [{"role": "user", "content": None, "text": "a"}],
+            "message 1: an object with role, text, without a content",
+            "its text under content",
+        ),
+        ([{"role": "user"}], "message 1: an object with role, without a content", "its text"),
+        (
+            [{"role": "user", "parts": [{"type": "text", "text": "a"}]}],
+            "message 1: an object with role, parts, without a content",
+            "its text under content",
+        ),
+        (
+            [{"role": "tool", "name": "f", "output": "a"}],
+            "message 1: an object with role, name, output, without a content",
+            "its text under content",
+        ),
         ([{"role": "user", "content": 5}], "message 1: a content that is 5", "a text, null"),
         ([{"role": "user", "content": [5]}], "message 1: a part of its content that is 5", "parts"),
         (

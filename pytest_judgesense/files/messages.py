@@ -1,11 +1,12 @@
 """Chat messages as tools and APIs write them, read as the messages of a `conversation`.
 
 Read are the messages of OpenAI's chat completions (``tool_calls``, ``role`` ``tool``, parts of a
-content as a list, the older ``function_call``) and of its Responses API (``function_call``,
-``function_call_output``), those of Inspect (``tool_calls`` with ``function`` and ``arguments``, the
-``error`` of a tool), and Anthropic's (``tool_use``, ``tool_result``); `message_forms` puts those of
-Gemini and LangChain into these forms. Tools that an API runs itself are calls and results as others
-are, within one message of the assistant: what it says before and after a result are two messages.
+content as a list, the older ``function_call``) and of its Responses API (``function_call`` and
+other calls, ``function_call_output``), those of Inspect (``tool_calls`` with ``function`` and
+``arguments``, the ``error`` of a tool, a ``tool_use`` with its ``result``), and Anthropic's
+(``tool_use``, ``tool_result``); `message_forms` puts those of Gemini and LangChain into such forms.
+Tools that an API runs itself are calls and results as others are, within one message of the
+assistant: what it says before and after a result are two messages.
 
 Reasoning is left out: it is no part of what was said. Parts that are no text, such as images, are
 named with their digests. A message of which nothing is read, and which does not say that it says
@@ -45,8 +46,16 @@ CONVERSATION: Final = "conversation"
 _FUNCTION: Final = "function"
 _TEXTS: Final = ("text", "input_text", "output_text")
 _REASONING: Final = ("reasoning", "thinking", "redacted_thinking")
-_CALLS: Final = ("function_call", "custom_tool_call")
-_OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
+# Items of the Responses API: what calls a tool, of which some hold what it returned; the outputs of
+# others; and what nobody says.
+_CALLS: Final = (
+    *("function_call", "custom_tool_call", "mcp_call", "web_search_call", "file_search_call"),
+    *("code_interpreter_call", "shell_call", "apply_patch_call"),
+)
+_OUTPUTS: Final = tuple(f"{kind}_output" for kind in _CALLS)
+_NOT_SAID: Final = (*_REASONING, "mcp_list_tools")
+_ARGUMENTS: Final = ("arguments", "args", "input", "action", "queries", "code", "operation")
+_RETURNED: Final = ("output", "outputs", "results", "result")
 # Parts of a content that call a tool, or are what one returned: also `server_tool_use`,
 # `mcp_tool_use`, `web_search_tool_result` and such.
 _TOOL_USE: Final = "tool_use"
@@ -154,7 +163,7 @@ class _Draft:
     """What is read of a message, since a tool answered last within it."""
 
     role: str
-    name: str
+    name: str = ""
     texts: list[str] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
@@ -189,12 +198,15 @@ class _ChatReader:
         if "role" in entry:
             self._read_message(where, entry)
         elif kind in _CALLS:
-            self.messages.append(Message(ASSISTANT, calls=(self._call(where, entry),)))
+            own_name = str(kind).removesuffix("_call")
+            draft = _Draft(ASSISTANT, calls=[self._call(where, {"name": own_name, **entry})])
+            self._read_returned(where, entry, draft)
+            if not draft.is_empty:
+                self.messages.append(draft.taken())
         elif kind in _OUTPUTS:
             self._answer(where, entry, entry.get("output"))
-        elif kind not in _REASONING:
-            has = f"with {listed(list(map(str, entry))[:9])}" if entry else "that is empty"
-            raise NoConversation(f"{where}: an object {has}, without a role", _roles())
+        elif kind not in _NOT_SAID:
+            raise _without_role(where, entry)
 
     def _read_message(self, where: str, entry: Mapping[str, Any]) -> None:
         role = entry["role"]
@@ -238,6 +250,7 @@ class _ChatReader:
             draft.texts.append(text)
         elif kind.endswith(_TOOL_USE):
             draft.calls.append(self._call(where, part))
+            self._read_returned(where, part, draft)
         elif kind.endswith(_TOOL_RESULT):
             if not draft.is_empty:
                 self.messages.append(draft.taken())
@@ -245,6 +258,15 @@ class _ChatReader:
             self._answer(where, result, result.get("content"))
         elif kind not in _REASONING:
             draft.attachments.append(_attachment(where, part))
+
+    def _read_returned(self, where: str, entry: Mapping[str, Any], draft: _Draft) -> None:
+        """Enter what a call holds of what it returned, behind the draft with this call."""
+        key = next((key for key in _RETURNED if entry.get(key) is not None), None)
+        if key is None and not entry.get("error"):
+            return
+        call = draft.calls[-1]
+        self.messages.append(draft.taken())
+        self._answer(where, entry, entry.get(key) if key else None, call)
 
     def _call(self, where: str, call: Any) -> ToolCall:
         """A call of a tool, with the next number."""
@@ -256,7 +278,7 @@ class _ChatReader:
         name = inner.get("name")
         if not isinstance(name, str) or not name:
             raise NoConversation(f"{where}: a tool call without a name", "the name of its function")
-        given = (inner.get(key) for key in ("arguments", "args", "input") if key in inner)
+        given = (inner.get(key) for key in _ARGUMENTS if key in inner)
         self._count += 1
         numbered = ToolCall(self._count, name, _as_json(next(given, None)))
         if (id_ := _id_of(call)) is not None:
@@ -267,21 +289,24 @@ class _ChatReader:
     def _answered(self, stated: str | None, name: str) -> ToolCall | None:
         """The call of an id; without one the oldest of the function that nothing has answered."""
         if stated is None:
-            unanswered = (call for call in self._unanswered if call.function == name)
-            call = next(unanswered, None)
-        else:
-            call = self._by_id.get(stated)
-        if call in self._unanswered:
-            self._unanswered.remove(call)
-        return call
+            return next((call for call in self._unanswered if call.function == name), None)
+        return self._by_id.get(stated)
 
-    def _answer(self, where: str, entry: Mapping[str, Any], content: Any) -> None:
-        """Enter what a tool returned, beside the call that it answers."""
+    def _answer(
+        self,
+        where: str,
+        entry: Mapping[str, Any],
+        content: Any,
+        call: ToolCall | None = None,
+    ) -> None:
+        """Enter what a tool returned, beside the ``call``, or that which it says it answers."""
         ids = (entry.get(key) for key in _ANSWERED)
         stated = next((str(id_) for id_ in ids if id_ is not None), None)
         own = (entry.get(key) for key in (_FUNCTION, "name"))
         name = next((name for name in own if isinstance(name, str) and name), "")
-        call = self._answered(stated, name)
+        call = call or self._answered(stated, name)
+        if call in self._unanswered:
+            self._unanswered.remove(call)
         texts, held = list[str](), list[Attachment]()
         for part in _content(where, content, of_tool=True):
             text = _text_of_part(part)
@@ -340,8 +365,10 @@ def _text_of_part(part: Mapping[str, Any]) -> str | None:
     """The text of a part; ``None`` for parts that are none."""
     if _is_text(part):
         return str(part["text"])
-    refusal = part.get("refusal") if part.get("type") == "refusal" else None
-    return refusal if isinstance(refusal, str) else None
+    kind = part.get("type")
+    # What code printed stands under `logs`.
+    text = part.get(kind) if kind in ("refusal", "logs") else None
+    return text if isinstance(text, str) else None
 
 
 def _attachment(where: str, part: Mapping[str, Any]) -> Attachment:
@@ -398,6 +425,16 @@ def _parts_under(entry: Mapping[str, Any], keys: Iterable[str]) -> Iterator[Mapp
 def _is_text_elsewhere(entry: Mapping[str, Any]) -> bool:
     """Whether a message without a content has something where others have the text."""
     return entry.get("content") is None and any(map(entry.get, _ELSEWHERE))
+
+
+def _without_role(where: str, entry: Mapping[str, Any]) -> NoConversation:
+    if not isinstance(entry.get("type"), str):
+        has = f"with {listed(list(map(str, entry))[:9])}" if entry else "that is empty"
+        return NoConversation(f"{where}: an object {has}, without a role", _roles())
+    return NoConversation(
+        f"{where}: an object of the type {_shown(entry['type'])}, without a role",
+        f"{_roles()}; or a type: message, {listed(_CALLS)} or the output of such a call",
+    )
 
 
 def _without_content(where: str, entry: Mapping[str, Any]) -> NoConversation:

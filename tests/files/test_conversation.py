@@ -144,6 +144,50 @@ def test_items_of_the_responses_api_are_messages() -> None:
     )
 
 
+def test_calls_of_the_responses_api_may_hold_what_they_returned() -> None:
+    items = [
+        {"type": "mcp_list_tools", "server_label": "s", "tools": []},
+        {"type": "web_search_call", "id": "w1", "status": "completed", "action": {"query": "17"}},
+        {"type": "mcp_call", "id": "m1", "name": "find", "arguments": "{}", "output": "Lyon"},
+        {"type": "mcp_call", "id": "m2", "name": "find", "arguments": "{}", "error": "down"},
+        {
+            "type": "code_interpreter_call",
+            "id": "c1",
+            "code": "print(1)",
+            "outputs": [{"type": "logs", "logs": "1"}],
+        },
+        {"type": "shell_call", "call_id": "s1", "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "call_id": "s1", "output": [{"stdout": "a", "stderr": ""}]},
+    ]
+    assert (
+        text_of_chat(items)
+        == """\
+[1] assistant
+[1] assistant calls web_search (call 1)
+> {"query": "17"}
+[2] assistant
+[2] assistant calls find (call 2)
+> {}
+[3] tool find returns (call 2)
+> Lyon
+[4] assistant
+[4] assistant calls find (call 3)
+> {}
+[5] tool find fails (call 3)
+> down
+[6] assistant
+[6] assistant calls code_interpreter (call 4)
+> print(1)
+[7] tool code_interpreter returns (call 4)
+> 1
+[8] assistant
+[8] assistant calls shell (call 5)
+> {"commands": ["ls"]}
+[9] tool shell returns (call 5)
+> [{"stdout": "a", "stderr": ""}]"""
+    )
+
+
 # What its types of `web_search_tool_result` and `mcp_tool_result` have (anthropic 2.14.0).
 OF_ITS_OWN_TOOLS = [
     {"type": "text", "text": "I search."},
@@ -404,6 +448,11 @@ def test_any_json_is_a_conversation_or_no_conversation(value: object) -> None:
             "a role: system, developer, user, assistant, tool",
         ),
         ([{"content": "b"}], "message 1: an object with content, without a role", "a role"),
+        (
+            [{"type": "computer_call", "action": {}}],
+            'message 1: an object of the type "computer_call", without a role',
+            "or a type: message, function_call, custom_tool_call, mcp_call",
+        ),
         (
             [{"role": "user", "text": "a"}],
             "message 1: an object with role, text, without a content",

@@ -15,8 +15,9 @@ Items have texts, so a list of chat messages becomes one, which a prompt shows w
 Who speaks stands at the beginning of a line, and what is said behind ``> ``: in every line,
 wherever any reader may see one begin. So a message that holds ``[3] assistant`` in a line of its
 own is shown as ``> [3] assistant``, and the text is read back as the same messages and no others.
-Names that are not plain words stand as JSON, which has no line breaks. Calls of tools are numbered
-as they come: ids are drawn anew in each run, and the same conversation is the same item.
+Names that are not plain words stand as JSON, in which no reader sees a line begin. Calls of tools
+are numbered as they come: ids are drawn anew in each run, and the same conversation is the same
+item.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _lines(number: int, message: Message) -> Iterator[str]:
         call = "" if message.answers is None else f" (call {message.answers})"
         yield f"{begins}{named} {'fails' if message.has_failed else 'returns'}{call}"
     else:
-        yield begins + (f" {json.dumps(message.name)}" if message.name else "")
+        yield begins + (f" {_as_json(message.name)}" if message.name else "")
     if message.text:
         yield _quoted(message.text)
     for held in message.attachments:
@@ -114,7 +115,16 @@ def _lines(number: int, message: Message) -> Iterator[str]:
 
 
 def _shown_name(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else json.dumps(name)
+    return name if _PLAIN.fullmatch(name) else _as_json(name)
+
+
+def _as_json(name: str) -> str:
+    """A name in quotation marks, its letters as they are; line breaks are escaped, all of them.
+
+    JSON itself leaves some as they are: U+0085, U+2028 and U+2029.
+    """
+    text = json.dumps(name, ensure_ascii=False)
+    return _BREAK.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _read_name(shown: str | None) -> str:

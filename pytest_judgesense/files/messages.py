@@ -1,21 +1,28 @@
 """Chat messages as tools and APIs write them, read as the messages of a `conversation`.
 
 Read are the messages of OpenAI's chat completions (``tool_calls``, ``role`` ``tool``, parts of a
-content as a list, the older ``function_call``) and of its Responses API (``function_call``,
-``function_call_output``), those of Inspect (``tool_calls`` with ``function`` and ``arguments``, the
-``error`` of a tool), and Anthropic's (``tool_use``, ``tool_result``). Reasoning is left out: it is
-no part of what was said. Parts that are no text, such as images, are named with their digests.
+content as a list, the older ``function_call``) and of its Responses API (``function_call`` and
+other calls, ``function_call_output``), those of Inspect (``tool_calls`` with ``function`` and
+``arguments``, the ``error`` of a tool, a ``tool_use`` with its ``result``), and Anthropic's
+(``tool_use``, ``tool_result``); `message_forms` puts those of Gemini and LangChain into such forms.
+Tools that an API runs itself are calls and results as others are, within one message of the
+assistant: what it says before and after a result are two messages.
+
+Reasoning is left out: it is no part of what was said. Parts that are no text, such as images, are
+named with their digests. A message of which nothing is read, and which does not say that it says
+nothing, is an error: its text may stand where it is not looked for.
 
 Sources: openai-python 3.57.0, ``types/chat/chat_completion_message_param.py`` and
 ``types/responses/response_input_item_param.py``; inspect_ai 0.3, ``model/_chat_message.py``;
-anthropic-sdk-python, ``types/message_param.py``.
+anthropic-sdk-python, ``types/message_param.py``, and ``types/*_tool_result_block.py`` of its tools.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pytest_judgesense.errors import listed
@@ -30,6 +37,7 @@ from pytest_judgesense.files.conversation import (
     messages_in,
 )
 from pytest_judgesense.files.foreign_results import json_or_none, messages_of
+from pytest_judgesense.files.message_forms import in_a_read_form
 from pytest_judgesense.files.rows import document_of
 
 CONVERSATION: Final = "conversation"
@@ -38,8 +46,32 @@ CONVERSATION: Final = "conversation"
 _FUNCTION: Final = "function"
 _TEXTS: Final = ("text", "input_text", "output_text")
 _REASONING: Final = ("reasoning", "thinking", "redacted_thinking")
-_CALLS: Final = ("function_call", "custom_tool_call")
-_OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
+# Items of the Responses API: what calls a tool, of which some hold what it returned; the outputs of
+# others; and what nobody says.
+_CALLS: Final = (
+    *("function_call", "custom_tool_call", "mcp_call", "web_search_call", "file_search_call"),
+    *("code_interpreter_call", "shell_call", "apply_patch_call"),
+)
+_OUTPUTS: Final = tuple(f"{kind}_output" for kind in _CALLS)
+_NOT_SAID: Final = (*_REASONING, "mcp_list_tools")
+_ARGUMENTS: Final = ("arguments", "args", "input", "action", "queries", "code", "operation")
+_RETURNED: Final = ("output", "outputs", "results", "result")
+# Parts of a content that call a tool, or are what one returned: also `server_tool_use`,
+# `mcp_tool_use`, `web_search_tool_result` and such.
+_TOOL_USE: Final = "tool_use"
+_TOOL_RESULT: Final = "tool_result"
+_AS_OTHER_TOOLS: Final = (_TOOL_RESULT, "mcp_tool_result")
+_ANSWERED: Final = ("tool_call_id", "tool_use_id", "call_id")
+# Where messages have what is no text beside the content: OpenAI's, OpenRouter's and Ollama's.
+_HELD_BESIDE: Final = ("audio", "images")
+# Where the text of a message may stand that is in none of these forms.
+_ELSEWHERE: Final = ("text", "contents", "parts", "output", "result", "value")
+# How keys begin under which no message says anything.
+_SAYING_NOTHING: Final = (
+    *("role", "content", "tool_calls", "function_call", "annotations", "logprobs"),
+    *("usage", "metadata", "response_metadata", "provider", "reasoning", "thinking"),
+)
+_DRAWN_ANEW: Final = ("id", *_ANSWERED)
 _ENVELOPE: Final = "messages"
 _DIGITS: Final = 12
 _LONGEST_SHOWN: Final = 60
@@ -126,13 +158,34 @@ def holds_tools(messages: Sequence[Message]) -> bool:
     return any(message.role == TOOL or message.calls for message in messages)
 
 
+@dataclass
+class _Draft:
+    """What is read of a message, since a tool answered last within it."""
+
+    role: str
+    name: str = ""
+    texts: list[str] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.texts or self.attachments or self.calls)
+
+    def taken(self) -> Message:
+        """What was read, as a message; the draft is empty then."""
+        text, calls, attachments = "\n".join(self.texts), tuple(self.calls), tuple(self.attachments)
+        self.texts, self.calls, self.attachments = [], [], []
+        return Message(self.role, text, self.name, calls, attachments=attachments)
+
+
 class _ChatReader:
     """The messages that were read so far, and the calls in them by their ids."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self._by_id: dict[str, ToolCall] = {}
-        self._last_of: dict[str, ToolCall] = {}
+        self._unanswered: list[ToolCall] = []
         self._count = 0
 
     def read(self, where: str, entry: Any) -> None:
@@ -140,50 +193,80 @@ class _ChatReader:
         if not isinstance(entry, dict):
             expected = 'an object with role and content: {"role": "user", "content": "..."}'
             raise NoConversation(f"{where} is {_kind(entry)}", expected)
+        entry = in_a_read_form(entry)
         kind = entry.get("type")
         if "role" in entry:
             self._read_message(where, entry)
         elif kind in _CALLS:
-            self.messages.append(Message(ASSISTANT, calls=(self._call(where, entry),)))
+            own_name = str(kind).removesuffix("_call")
+            draft = _Draft(ASSISTANT, calls=[self._call(where, {"name": own_name, **entry})])
+            self._read_returned(where, entry, draft)
+            if not draft.is_empty:
+                self.messages.append(draft.taken())
         elif kind in _OUTPUTS:
             self._answer(where, entry, entry.get("output"))
-        elif kind not in _REASONING:
-            has = f"with {listed(list(map(str, entry))[:9])}" if entry else "that is empty"
-            raise NoConversation(f"{where}: an object {has}, without a role", _roles())
+        elif kind not in _NOT_SAID:
+            raise _without_role(where, entry)
 
     def _read_message(self, where: str, entry: Mapping[str, Any]) -> None:
         role = entry["role"]
         if role in (TOOL, _FUNCTION):
+            if _is_text_elsewhere(entry):
+                raise _without_content(where, entry)
             self._answer(where, entry, entry.get("content"))
             return
         if role not in ROLES:
             raise NoConversation(f"{where}: the role {_shown(role)}", _roles())
-        texts, held, calls = list[str](), list[Attachment](), list[ToolCall]()
-        before = len(self.messages)
-        for part in _content(where, entry.get("content")):
-            kind = part.get("type")
-            if (text := _text_of_part(part)) is not None:
-                texts.append(text)
-            elif kind == "tool_use":
-                calls.append(self._call(where, part))
-            elif kind == "tool_result":
-                self._answer(where, part, part.get("content"))
-            elif kind not in _REASONING:
-                held.append(_attachment(where, part))
-        if isinstance(refusal := entry.get("refusal"), str):
-            texts.append(refusal)
-        calls += [self._call(where, call) for call in _calls_of(where, entry)]
         name = entry.get("name")
-        message = Message(
-            role,
-            "\n".join(texts),
-            name if isinstance(name, str) else "",
-            tuple(calls),
-            attachments=tuple(held),
-        )
-        is_of_results_alone = len(self.messages) > before and not (texts or held or calls)
-        if not is_of_results_alone:
-            self.messages.append(message)
+        draft = _Draft(role, name if isinstance(name, str) else "")
+        before, count = len(self.messages), self._count
+        for part in _content(where, entry.get("content")):
+            self._read_part(where, part, draft)
+        if isinstance(refusal := entry.get("refusal"), str):
+            draft.texts.append(refusal)
+        calls = [call for call in _calls_of(where, entry) if not self._has_read(call, count)]
+        draft.calls += [self._call(where, call) for call in calls]
+        for part in _parts_under(entry, _HELD_BESIDE):
+            if isinstance(transcript := part.get("transcript"), str):
+                draft.texts.append(transcript)
+            draft.attachments.append(_attachment(where, part))
+        if draft.is_empty and len(self.messages) > before:
+            return
+        if draft.is_empty:
+            if "content" not in entry or _is_text_elsewhere(entry):
+                raise _without_content(where, entry)
+            unread = [key for key in entry if not key.startswith(_SAYING_NOTHING)]
+            draft.attachments += [_attachment(where, part) for part in _parts_under(entry, unread)]
+        self.messages.append(draft.taken())
+
+    def _has_read(self, call: Any, count: int) -> bool:
+        """Whether a call, which some state in the content and beside it, is one since ``count``."""
+        numbered = self._by_id.get(str(_id_of(call))) if isinstance(call, dict) else None
+        return numbered is not None and numbered.number > count
+
+    def _read_part(self, where: str, part: Mapping[str, Any], draft: _Draft) -> None:
+        kind = str(part.get("type"))
+        if (text := _text_of_part(part)) is not None:
+            draft.texts.append(text)
+        elif kind.endswith(_TOOL_USE):
+            draft.calls.append(self._call(where, part))
+            self._read_returned(where, part, draft)
+        elif kind.endswith(_TOOL_RESULT):
+            if not draft.is_empty:
+                self.messages.append(draft.taken())
+            result = _as_of_other_tools(part)
+            self._answer(where, result, result.get("content"))
+        elif kind not in _REASONING:
+            draft.attachments.append(_attachment(where, part))
+
+    def _read_returned(self, where: str, entry: Mapping[str, Any], draft: _Draft) -> None:
+        """Enter what a call holds of what it returned, behind the draft with this call."""
+        key = next((key for key in _RETURNED if entry.get(key) is not None), None)
+        if key is None and not entry.get("error"):
+            return
+        call = draft.calls[-1]
+        self.messages.append(draft.taken())
+        self._answer(where, entry, entry.get(key) if key else None, call)
 
     def _call(self, where: str, call: Any) -> ToolCall:
         """A call of a tool, with the next number."""
@@ -195,20 +278,35 @@ class _ChatReader:
         name = inner.get("name")
         if not isinstance(name, str) or not name:
             raise NoConversation(f"{where}: a tool call without a name", "the name of its function")
-        given = (inner.get(key) for key in ("arguments", "args", "input") if key in inner)
+        given = (inner.get(key) for key in _ARGUMENTS if key in inner)
         self._count += 1
         numbered = ToolCall(self._count, name, _as_json(next(given, None)))
-        self._by_id[str(call.get("call_id") or call.get("id"))] = numbered
-        self._last_of[name] = numbered
+        if (id_ := _id_of(call)) is not None:
+            self._by_id[str(id_)] = numbered
+        self._unanswered.append(numbered)
         return numbered
 
-    def _answer(self, where: str, entry: Mapping[str, Any], content: Any) -> None:
-        """Enter what a tool returned, beside the call that it answers."""
-        ids = (entry.get(key) for key in ("tool_call_id", "tool_use_id", "call_id"))
+    def _answered(self, stated: str | None, name: str) -> ToolCall | None:
+        """The call of an id; without one the oldest of the function that nothing has answered."""
+        if stated is None:
+            return next((call for call in self._unanswered if call.function == name), None)
+        return self._by_id.get(stated)
+
+    def _answer(
+        self,
+        where: str,
+        entry: Mapping[str, Any],
+        content: Any,
+        call: ToolCall | None = None,
+    ) -> None:
+        """Enter what a tool returned, beside the ``call``, or that which it says it answers."""
+        ids = (entry.get(key) for key in _ANSWERED)
         stated = next((str(id_) for id_ in ids if id_ is not None), None)
         own = (entry.get(key) for key in (_FUNCTION, "name"))
         name = next((name for name in own if isinstance(name, str) and name), "")
-        call = self._last_of.get(name) if stated is None else self._by_id.get(stated)
+        call = call or self._answered(stated, name)
+        if call in self._unanswered:
+            self._unanswered.remove(call)
         texts, held = list[str](), list[Attachment]()
         for part in _content(where, content, of_tool=True):
             text = _text_of_part(part)
@@ -267,8 +365,10 @@ def _text_of_part(part: Mapping[str, Any]) -> str | None:
     """The text of a part; ``None`` for parts that are none."""
     if _is_text(part):
         return str(part["text"])
-    refusal = part.get("refusal") if part.get("type") == "refusal" else None
-    return refusal if isinstance(refusal, str) else None
+    kind = part.get("type")
+    # What code printed stands under `logs`.
+    text = part.get(kind) if kind in ("refusal", "logs") else None
+    return text if isinstance(text, str) else None
 
 
 def _attachment(where: str, part: Mapping[str, Any]) -> Attachment:
@@ -276,8 +376,74 @@ def _attachment(where: str, part: Mapping[str, Any]) -> Attachment:
     if kind in _TEXTS:
         raise NoConversation(f"{where}: a part of its content without a text", "a text in it")
     plain = kind.removeprefix("input_").removesuffix("_url")
-    whole = json.dumps(part, sort_keys=True, separators=(",", ":"))
-    return Attachment(plain or "something", hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS])
+    return Attachment(plain or "something", _digest(part))
+
+
+def _digest(part: Mapping[str, Any]) -> str:
+    """The digest of a part, without the ids that each run draws anew."""
+    lasting = {key: value for key, value in part.items() if key not in _DRAWN_ANEW}
+    whole = json.dumps(lasting, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(whole.encode()).hexdigest()[:_DIGITS]
+
+
+def _as_of_other_tools(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A result as a tool of one's own returns it: of a tool of the API its content is JSON."""
+    content = part.get("content")
+    if part["type"] in _AS_OTHER_TOOLS or isinstance(content, str):
+        return part
+    has_failed = isinstance(content, dict) and str(content.get("type")).endswith("_error")
+    return {**part, "content": _as_json(_readable(content)), "is_error": has_failed}
+
+
+def _readable(value: Any) -> Any:
+    """A result without what is for the API alone: encrypted contents, and files as their bytes."""
+    if isinstance(value, list):
+        return [_readable(element) for element in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") == "base64":
+        return {"type": str(value.get("media_type")), "digest": _digest(value)}
+    return {
+        key: _readable(inner) for key, inner in value.items() if not key.startswith("encrypted_")
+    }
+
+
+def _id_of(call: Mapping[str, Any]) -> Any:
+    return call.get("call_id") or call.get("id")
+
+
+def _parts_under(entry: Mapping[str, Any], keys: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+    """The objects and lists that a message has under some keys, as parts."""
+    for key in keys:
+        value = entry.get(key)
+        parts = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+        for part in parts:
+            inner = part if isinstance(part, dict) else {"value": part}
+            yield {"type": key.removesuffix("s"), **inner}
+
+
+def _is_text_elsewhere(entry: Mapping[str, Any]) -> bool:
+    """Whether a message without a content has something where others have the text."""
+    return entry.get("content") is None and any(map(entry.get, _ELSEWHERE))
+
+
+def _without_role(where: str, entry: Mapping[str, Any]) -> NoConversation:
+    if not isinstance(entry.get("type"), str):
+        has = f"with {listed(list(map(str, entry))[:9])}" if entry else "that is empty"
+        return NoConversation(f"{where}: an object {has}, without a role", _roles())
+    return NoConversation(
+        f"{where}: an object of the type {_shown(entry['type'])}, without a role",
+        f"{_roles()}; or a type: message, {listed(_CALLS)} or the output of such a call",
+    )
+
+
+def _without_content(where: str, entry: Mapping[str, Any]) -> NoConversation:
+    keys = [str(key) for key, value in entry.items() if value is not None]
+    message = f'{{"role": {_shown(entry["role"])}, "content": "..."}}'
+    return NoConversation(
+        f"{where}: an object with {listed(keys[:9])}, without a content",
+        f"its text under content, or null where it says nothing: {message}",
+    )
 
 
 def _calls_of(where: str, entry: Mapping[str, Any]) -> list[Any]:

@@ -282,11 +282,14 @@ def _is_object(text: str, value: Mapping[str, Any]) -> bool:
 
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:
     """The lines of a log that hold something, numbered from 1."""
-    problem, faults = f"the judgment log {path} cannot be read", (OSError, UnicodeDecodeError)
-    remedy = "" if path.suffix not in _PACKED else f"unpack it: gunzip {path}, or what packed it"
-    wrong = LogError.instead_of(faults, problem, expected="JSON Lines in UTF-8", remedy=remedy)
+    problem, expected = f"the judgment log {path} cannot be read", "JSON Lines in UTF-8"
+    is_packed = path.suffix in _PACKED
+    unpack = f"unpack it: gunzip {path}, or what packed it"
+    remedy = unpack if is_packed else f"if another tool wrote it: judgesense import {path}"
+    missing = LogError.instead_of(OSError, problem, expected=expected, remedy=unpack * is_packed)
+    no_text = LogError.instead_of(UnicodeDecodeError, problem, expected=expected, remedy=remedy)
     # A reply may hold a Unicode line separator inside a JSON string: no line ends there.
-    with wrong, open_text(path, newline="\n") as file:
+    with missing, no_text, open_text(path, newline="\n") as file:
         for number, line in numbered_lines(file, path, LogError):
             if not line.isspace():
                 yield number, line

@@ -250,9 +250,11 @@ def test_what_a_foreign_log_leaves_out_has_a_default(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="cannot be read"):
         list(read_log(tmp_path / "no-such.jsonl"))
-    (tmp_path / "latin.jsonl").write_bytes(b"\xff\xfe")
-    with pytest.raises(LogError, match="cannot be read"):
-        list(read_log(tmp_path / "latin.jsonl"))
+    path = tmp_path / "samples.eval"
+    path.write_bytes(b"PK\xff\xfe")
+    with pytest.raises(LogError, match="cannot be read") as raised:
+        list(read_log(path))
+    assert raised.value.remedy == f"if another tool wrote it: judgesense import {path}"
 
 
 def test_lines_share_what_they_have_in_common_and_keep_what_they_have_not(tmp_path: Path) -> None:

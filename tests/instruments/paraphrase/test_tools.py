@@ -107,6 +107,36 @@ def test_both_formats_of_inspect_are_read_alike(tmp_path: Path) -> None:
     assert one.totals == other.totals
 
 
+def test_calls_of_tools_and_pictures_of_a_log_are_in_its_conversations() -> None:
+    """What `tests/tools/inspect_agents.py` has the model say, and its tools return."""
+    read_ones = judgments(read("inspect", DATA / "parcels.eval"))
+    texts = {one.trial.item: (one.detail or {})["source"]["fields"] for one in read_ones}
+    conversations = {item: fields["conversation"] for item, fields in texts.items()}
+    assert (
+        conversations["searched"]
+        == """\
+[1] system
+> You help.
+[2] user
+> Where is 18?
+[3] assistant
+> I search.
+[3] assistant calls web_search (call 1)
+> {"query": "parcel 18"}
+[4] tool web_search returns (call 1)
+> [{"title": "Seen in Graz"}]
+[5] assistant
+> It was seen in Graz."""
+    )
+    # Two calls of one function; one text stands among the attachments of its sample.
+    returned = "In the depot of Lyon. " * 10
+    assert f"[4] tool find_parcel returns (call 1)\n> {returned}\n" in conversations["found"]
+    failed = "[5] tool find_parcel fails (call 2)\n> there is no parcel 99\n"
+    assert failed in conversations["found"]
+    assert texts["seen"]["question"] == "Whose is it?"
+    assert "\n[2] user holds image, not shown (" in conversations["seen"]
+
+
 def test_clusters_and_labels_are_asked_for(tmp_path: Path) -> None:
     found = judgments(read("inspect", DATA / "hours.eval", cluster="place", label="human"))
     assert len({one.trial.cluster for one in found}) == 10

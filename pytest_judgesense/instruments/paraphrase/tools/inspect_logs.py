@@ -281,17 +281,10 @@ class _Sample:
 
     def fields(self) -> dict[str, str]:
         """The parts of a sample that scorers show: question, answer and criterion."""
-        question, target = self._sample.get("input"), self._sample.get("target")
-        if not isinstance(question, str):
-            texts = [
-                message["content"]
-                for message in self._said(question) or ()
-                if message["role"] == "user"
-            ]
-            question = texts[-1] if texts else ""
+        target = self._sample.get("target")
         answer = table_of(self._sample.get("output")).get("completion")
         fields: dict[str, list[Any]] = {
-            "question": [question],
+            "question": [self._question()],
             "answer": [answer],
             "criterion": target if isinstance(target, list) else [target],
         }
@@ -300,6 +293,18 @@ class _Sample:
             for name, texts in fields.items()
         }
         return {name: text for name, text in parts.items() if text}
+
+    def _question(self) -> str:
+        """The input; of messages what a user says last, though it may hold a picture as well."""
+        stated = self._sample.get("input")
+        if isinstance(stated, str):
+            return stated
+        try:
+            messages = messages_of_chat(self._resolved(stated))
+        except NoConversation:
+            return ""
+        texts = [message.text for message in messages if message.role == "user"]
+        return texts[-1] if texts else ""
 
     def conversation(self) -> str:
         """The messages as one text; empty where they are a question and an answer alone.

@@ -170,7 +170,8 @@ class Missing:
         failed: calls without a reply.
         lower_bound: the rate if all missing units were 0; ``None`` if there is no such bound.
         upper_bound: the rate if all missing units were 1.
-        share: missing calls over all calls.
+        share: missing calls over all calls; of a measure that reads more than a verdict, such as a
+            confidence, those without it are missing too.
     """
 
     unparsed: int = 0
@@ -178,6 +179,11 @@ class Missing:
     lower_bound: float | None = None
     upper_bound: float | None = None
     share: float = 0.0
+
+    @property
+    def are(self) -> str:
+        """What the ``share`` of replies does, in words."""
+        return "are missing" if self.unparsed or self.failed else "state nothing that is measured"
 
     @property
     def words(self) -> str:

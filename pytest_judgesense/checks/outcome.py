@@ -392,7 +392,7 @@ def _too_many_missing(undecided: Assessment, rule: DecisionRule) -> Assessment |
     if (worst is not None and not breaks) or (few and not (clears and breaks)):
         return None
     case = "no worst case is known" if worst is None else f"in the worst case it is {worst:.3f}"
-    reason = f"{missing.share:.1%} of the replies are missing; {case}"
+    reason = f"{missing.share:.1%} of the replies {missing.are}; {case}"
     return replace(undecided, reason=reason, tolerated=rule.policy == "refuted" and few)
 
 
@@ -407,8 +407,10 @@ def _proven(undecided: Assessment, rule: DecisionRule) -> Assessment:
         return _open(undecided, rule)
     missing = undecided.estimate.missing
     count = missing.unparsed + missing.failed
-    reason = f"{count} repl{'ies are' if count > 1 else 'y is'} missing, and in the worst case "
-    reason += _NOT_CLEARED
+    silent = f"{count} repl{'ies are' if count > 1 else 'y is'} missing"
+    if not count:
+        silent = f"{missing.share:.1%} of the replies {missing.are}"
+    reason = f"{silent}, and in the worst case {_NOT_CLEARED}"
     return replace(undecided, reason=reason, tolerated=rule.policy == "refuted")
 
 

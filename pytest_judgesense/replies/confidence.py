@@ -9,7 +9,11 @@ A JSON object may state, beside its verdict, either of these, or both::
 or a per cent with its sign. ``probabilities`` are those of the verdicts by name; a verdict that is
 not named has 0, and they add up to 1 within what rounding leaves. Of a space of two verdicts a
 confidence is the probability of the one, and the rest that of the other. Words (``"high"``) state
-no number, so they are passed over; of several objects the last one that states any counts.
+no number, so they are passed over.
+
+A reply may hold several objects: claims, a draft, the verdict. Those count that state the verdict
+of the reply or, where it stands in prose, those that state none; a number in any other is about
+something else. Of those that count the last one that states any does.
 
 A number out of range, a name of no verdict and a wrong sum are faults: the verdict stands, and no
 number is made of them.
@@ -21,6 +25,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.formal import json_objects, verdict_of_value
 from pytest_judgesense.replies.spellings import labels_of
 from pytest_judgesense.replies.text import without_thinking
@@ -83,12 +88,24 @@ def stated_confidence(
         return None
     answer, _ = without_thinking(text)
     stated = None
-    for _, _, value in json_objects(answer):
-        keys = {str(key).casefold(): inner for key, inner in (value or {}).items()}
+    for value in _about_the_verdict(answer, space, verdict):
+        keys = {str(key).casefold(): inner for key, inner in value.items()}
         confidence, chances = number_stated(keys.get(CONFIDENCE)), keys.get(PROBABILITIES)
         if confidence is not None or isinstance(chances, Mapping):
             stated = confidence, chances if isinstance(chances, Mapping) else None
     return None if stated is None else _checked(*stated, space, verdict)
+
+
+def _about_the_verdict(
+    answer: str, space: DecisionSpace, verdict: str
+) -> list[Mapping[str, object]]:
+    """The objects whose confidence is one in the verdict; a broken one has no keys."""
+    by_verdict: dict[str | None, list[Mapping[str, object]]] = {}
+    for start, end, value in json_objects(answer):
+        outcome = parse_reply(answer[start:end], space)
+        of_object = outcome.value if isinstance(outcome, Verdict) else None
+        by_verdict.setdefault(of_object, []).append(value or {})
+    return by_verdict.get(verdict) or by_verdict.get(None, [])
 
 
 def number_stated(value: object) -> float | None:

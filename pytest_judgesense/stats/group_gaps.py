@@ -36,6 +36,10 @@ say too little to be told from the others, and many such groups together are no 
 The lower one is simultaneous. The upper one need not be corrected: it is wrong only if the upper
 bound of that group is wrong whose gap is the largest.
 
+**Missing units.** Where a mean may be anything from ``low`` to ``high``, whatever the missing units
+of its group are, the gap is largest with those of the group at one end and those of the rest at the
+other, either way.
+
 References:
     G. Y. Zou, A. Donner (2008), Statistics in Medicine 27, 1693-1702 (MOVER).
     B. Rosner (1983), Technometrics 25, 165-172 (outliers that are taken out one at a time).
@@ -130,6 +134,7 @@ class GroupGap:
         correlation: of both, by clusters that have units on both sides.
         tests: the comparisons that the level is divided among: those of its step, times those of
             the family.
+        others: the groups of the rest.
         named: whether it is treated otherwise.
     """
 
@@ -138,6 +143,7 @@ class GroupGap:
     rest: ShareWithBounds
     correlation: float
     tests: int
+    others: tuple[str, ...]
     named: bool = False
 
     @property
@@ -211,9 +217,10 @@ def _step(left: Mapping[str, GroupUnits], *, higher: bool, tests: int) -> list[G
 
 
 def _gap(group: str, left: Mapping[str, GroupUnits], tests: int) -> GroupGap:
-    alone, rest = [left[group]], [units for other, units in left.items() if other != group]
+    others = tuple(other for other in left if other != group)
+    alone, rest = [left[group]], [left[other] for other in others]
     sides = ShareWithBounds.of(alone), ShareWithBounds.of(rest)
-    return GroupGap(group, *sides, _correlation(alone, rest), tests)
+    return GroupGap(group, *sides, _correlation(alone, rest), tests, others)
 
 
 def _correlation(first: Sequence[GroupUnits], second: Sequence[GroupUnits]) -> float:
@@ -249,3 +256,49 @@ def largest_size_bounds(gaps: Sequence[GroupGap], level: float) -> _Ends:
     """Both one-sided bounds of the size of the largest gap at a level."""
     bounds = [gap.size_bounds(level) for gap in gaps]
     return max(low for low, _ in bounds), max(high for _, high in bounds)
+
+
+class MeanRange(NamedTuple):
+    """Where the mean of some groups lies, whatever their missing units are.
+
+    Attributes:
+        units: how many there are that are not missing.
+    """
+
+    low: float
+    high: float
+    units: int
+
+    @classmethod
+    def joined(cls, ranges: Sequence[MeanRange]) -> MeanRange:
+        """Of several groups, of which one has units: their mean by these."""
+        units = sum(of_group.units for of_group in ranges)
+        low, high = (
+            sum(end * of_group.units for end, of_group in zip(ends, ranges, strict=True)) / units
+            for ends in zip(*((of_group.low, of_group.high) for of_group in ranges), strict=True)
+        )
+        return cls(low, high, units)
+
+
+def largest_size_range(
+    gaps: Sequence[GroupGap], ranges: Mapping[str, MeanRange]
+) -> tuple[float, float]:
+    """The least and the greatest size of the largest gap, whatever missing units are.
+
+    Args:
+        gaps: of the groups that are compared.
+        ranges: of these, and of groups that only missing units keep from being compared.
+    """
+    size = abs(largest_gap(gaps).value)
+    if all(of_group.low == of_group.high for of_group in ranges.values()):
+        return size, size
+    compared = {gap.group: gap.others for gap in gaps}
+    unnamed = tuple(gap.group for gap in gaps if not gap.named)
+    least, greatest = 0.0, size
+    for group, alone in ranges.items():
+        rest = MeanRange.joined([ranges[other] for other in compared.get(group, unnamed)])
+        low, high = alone.low - rest.high, alone.high - rest.low
+        greatest = max(greatest, high, -low)
+        if group in compared:
+            least = max(least, low, -high)
+    return min(least, size), greatest

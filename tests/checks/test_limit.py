@@ -247,6 +247,22 @@ def test_missing_replies_count_against_the_limit(
         assert outcome(of, "dark_current_ceiling", policy, bar=0.1).outcome == "pass"
 
 
+def test_replies_that_state_nothing_of_a_measure_count_against_its_limit_too() -> None:
+    # All 40 have a verdict, and two state no confidence: from .05 to .08 in the worst case. The
+    # bound .14 moves with it, to 1 - (1 - .14) (1 - .08) / (1 - .05) = .167.
+    ends = Clustered("t", 0.02, 0.15, 0.95, 40, None, None, 0.03, 0.14)
+    missing = Missing(lower_bound=0.05, upper_bound=0.08, share=0.05)
+    sure = Estimate("overconfidence", "s", value=0.05, n=38, clustered=ends, missing=missing)
+    measure = BUILT_IN.measures["overconfidence"]
+    assert judge_estimate(sure, 0.15, measure, DecisionRule(), 0.17).outcome == "pass"
+    found = judge_estimate(sure, 0.15, measure, DecisionRule(), 0.15)
+    assert found.outcome == "inconclusive"
+    assert found.reason == (
+        "5.0% of the replies state nothing that is measured, and in the worst case the 95% bound "
+        "does not clear the limit"
+    )
+
+
 @random(st.lists(st.sampled_from("YN?"), min_size=20, max_size=60), st.data())
 @settings(max_examples=40, deadline=None)
 def test_a_better_judge_never_fares_worse(units: list[str], data: st.DataObject) -> None:

@@ -34,6 +34,15 @@ NAMED = DecisionSpace(("A", "B"), pairwise=True, names={"A": ("Output (a)",)})
             "A",
             0.7,
         ),
+        # An object of another verdict has no say, whichever comes last.
+        (
+            '{"verdict": "A", "confidence": 0.7} {"verdict": "B", "confidence": 0.2}',
+            PAIRS,
+            "A",
+            0.7,
+        ),
+        # The verdict stands in prose: an object without any says how sure it is.
+        ('Verdict: A\n{"confidence": 0.7}', PAIRS, "A", 0.7),
     ],
 )
 def test_a_number_beside_the_verdict_is_its_confidence(
@@ -110,6 +119,12 @@ def test_what_is_out_of_range_or_of_no_verdict_or_adds_up_to_more_is_a_fault(
         '{"verdict": "A", "probabilities": [0.7, 0.3]}',
         '{"verdict": "A", "style": {"confidence": 0.8}}',
         '{"verdict": "A", "confidence": 0.',
+        # In a claim, in a draft, in what the prose does not follow: none in this verdict.
+        '{"claim": "The sky is green.", "confidence": 0.1}\n{"verdict": "A"}',
+        '{"verdict": "B", "confidence": 0.2}\n{"verdict": "A"}',
+        '{"verdict": "B", "confidence": 0.2}\nFinal verdict: A',
+        # An object that is broken states the verdict all the same.
+        '{"claim": "The sky is green.", "confidence": 0.1}\n{"verdict": "A", "why": "it"s"}',
     ],
 )
 def test_words_and_what_stands_elsewhere_state_no_confidence(text: str) -> None:

@@ -12,9 +12,11 @@ from pytest_judgesense.stats.group_gaps import (
     ALPHA,
     FEWEST_CLUSTERS,
     GroupUnits,
+    MeanRange,
     group_gaps,
     largest_gap,
     largest_size_bounds,
+    largest_size_range,
 )
 
 
@@ -143,3 +145,29 @@ def test_the_level_holds_and_a_gap_is_found(items: int, gap: float, found: float
     # Three standard errors of a share of .05 in 1,000 runs are .0207.
     assert innocent <= 1000 * (0.05 + 0.0207)
     assert planted >= 1000 * found
+
+
+def test_missing_units_of_a_group_and_of_its_rest_are_at_opposite_ends() -> None:
+    # de 18 of 20 and en 36 of 40, alike: a gap of 0. Of de five may be 0, or two more 1.
+    gaps = group_gaps({"de": units(18, 20), "en": units(36, 40, 100)}, higher=True)
+    whole = {"de": MeanRange(0.9, 0.9, 20), "en": MeanRange(0.9, 0.9, 40)}
+    assert largest_size_range(gaps, whole) == (0.0, 0.0)
+    lost = whole | {"de": MeanRange(0.65, 0.95, 20)}
+    assert largest_size_range(gaps, lost) == pytest.approx((0.0, 0.9 - 0.65))
+    # A third one that is not compared may be all wrong, against the best of both:
+    # (.95 * 20 + .9 * 40) / 60.
+    assert largest_size_range(gaps, lost | {"sw": MeanRange(0.0, 1.0, 0)}) == pytest.approx(
+        (0.0, (0.95 * 20 + 0.9 * 40) / 60)
+    )
+
+
+def test_a_named_group_is_in_no_rest_of_those_that_miss_units_either() -> None:
+    gaps = group_gaps(FIVE, higher=True)
+    ranges = {name: MeanRange(group.mean, group.mean, 40) for name, group in FIVE.items()}
+    # sw, named, stands .35 against 139 of 160; en could be 1 of 40 lower: it is held against
+    # 34 + 35 + 34 of 120, which is less far.
+    sizes = largest_size_range(gaps, ranges | {"en": MeanRange(35 / 40, 36 / 40, 40)})
+    assert sizes == pytest.approx((138 / 160 - 14 / 40, 139 / 160 - 14 / 40))
+    # Were none of en right, its gap would be that of 103 of 120.
+    _, most = largest_size_range(gaps, ranges | {"en": MeanRange(0.0, 36 / 40, 40)})
+    assert most == pytest.approx(103 / 120)

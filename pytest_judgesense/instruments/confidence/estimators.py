@@ -7,23 +7,26 @@ states, else the probability of the verdict), and o 1 if the verdict is the labe
     brier_score       = mean (c - o)^2
     brier_resolution  = Murphy's resolution of c (`stats.brier`)
 
-An abstention is no claim to be right. Calls that state no confidence are left out and counted, and
-so are those whose confidence is none. No measure is there where no call states any.
+An abstention is no claim to be right, and is left out. Other calls that state no confidence, or one
+that is none, are missing: c may be anything from 0 to 1, and o as well where there is no verdict.
+No measure is there where no call states any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pytest_judgesense.estimate import Anew, Estimate, share_of
+from pytest_judgesense.estimate import Anew, Estimate, Missing, share_of
 from pytest_judgesense.instruments.confidence import measures as of
 from pytest_judgesense.measures.calibration import confidence_of
 from pytest_judgesense.measures.cell import (
     FAILED,
+    VERDICT,
     Cell,
     Units,
     estimated,
@@ -50,12 +53,14 @@ class Claims(NamedTuple):
 
     Attributes:
         labelled: of each judgment of the cell, whether its item has a label.
+        abstained: of each judgment, whether it is an abstention, which claims nothing.
         confidences: of each judgment; NaN where it states none.
         right: of each judgment, 1 if its verdict is the label, else 0.
         unusable: what calls with a label state that is no confidence.
     """
 
     labelled: NDArray[np.bool_]
+    abstained: NDArray[np.bool_]
     confidences: _Reals
     right: _Reals
     unusable: tuple[str, ...]
@@ -64,6 +69,11 @@ class Claims(NamedTuple):
     def stated(self) -> NDArray[np.bool_]:
         """Of each judgment, whether it has a label and states a confidence."""
         return self.labelled & ~np.isnan(self.confidences)
+
+    @property
+    def unstated(self) -> NDArray[np.bool_]:
+        """Of each judgment, whether it has a label and no confidence, and is no abstention."""
+        return self.labelled & ~self.abstained & np.isnan(self.confidences)
 
 
 @once_a_cell
@@ -81,6 +91,7 @@ def claims(cell: Cell) -> Claims | None:
     unusable = [(judgment.detail or {}).get(UNUSABLE) for judgment in judgments]
     return Claims(
         labelled,
+        np.array([judgment.verdict == ABSTAIN for judgment in judgments]),
         np.array([np.nan if sure is None else sure for sure in confidences]),
         np.array([bool(judgment.correct) for judgment in judgments], dtype=np.float64),
         tuple(str(why) for why, has in zip(unusable, labelled, strict=True) if why and has),
@@ -108,12 +119,7 @@ def confidence_estimates(cell: Cell) -> Iterator[Estimate]:
             yield _none_stated(measure, cell, made)
         return
     yield _overconfidence(cell, made)
-    yield rate(
-        of.BRIER_SCORE,
-        cell,
-        _units(cell, made, (made.confidences - made.right) ** 2),
-        flags=_flags(made),
-    )
+    yield _brier_score(cell, made)
     yield _resolution(cell, made)
 
 
@@ -124,9 +130,28 @@ def _none_stated(measure: Measure, cell: Cell, made: Claims) -> Estimate:
     return unavailable(measure, cell, reason, missing=missing_of(cell.outcomes[made.labelled]))
 
 
+def _missing(cell: Cell, made: Claims) -> Missing:
+    """The calls with a label that state no confidence, as a share of those that claim anything."""
+    unstated, stated = int(made.unstated.sum()), int(made.stated.sum())
+    return replace(missing_of(cell.outcomes[made.labelled]), share=unstated / (unstated + stated))
+
+
+def _worst_cases(cell: Cell, made: Claims) -> tuple[float, float]:
+    """The least and the greatest overconfidence that calls without a confidence leave possible."""
+    answered = cell.outcomes[made.unstated] == VERDICT
+    right = made.right[made.unstated]
+    least = np.where(answered, -right, _WITHIN[0])
+    most = np.where(answered, 1 - right, _WITHIN[1])
+    stated = (made.confidences - made.right)[made.stated]
+    calls = stated.size + right.size
+    low, high = ((float(stated.sum() + end.sum()) / calls) for end in (least, most))
+    # A right verdict that states nothing could only lower the mean: it must not help.
+    return min(low, float(stated.mean())), max(high, float(stated.mean()))
+
+
 def _units(cell: Cell, made: Claims, values: _Reals) -> Units:
-    """The labelled calls, of which those that state a confidence count."""
-    calls = cell.every_call().subset(made.labelled)
+    """The labelled calls that claim anything, of which those that state a confidence count."""
+    calls = cell.every_call().subset(made.stated | made.unstated)
     return Units.of_groups(cell, calls, values[calls.positions], usable=made.stated)
 
 
@@ -147,6 +172,7 @@ def _overconfidence(cell: Cell, made: Claims) -> Estimate:
     units = _units(cell, made, (1 + excess) / 2)
     values = excess[made.stated]
     value = float(values.mean())
+    low, high = _worst_cases(cell, made)
     interval = clustered_excess(values, units.clusters, _WITHIN, units.unlike)
     way = ShownChange.within(value, interval).words(
         above=of.OVERCONFIDENT, below=of.UNDERCONFIDENT, neither=""
@@ -157,13 +183,20 @@ def _overconfidence(cell: Cell, made: Claims) -> Estimate:
         value=value,
         n=values.size,
         clustered=interval,
-        missing=missing_of(cell.outcomes[made.labelled]),
+        missing=replace(_missing(cell, made), lower_bound=low, upper_bound=high),
         flags=(*filter(None, (way,)), *_flags(made)),
         # The mean of (1 + excess) / 2 moves half as far.
         moving_units=units.observations,
         proportion=2.0,
         anew=lambda: Anew(units.cluster_names, [values], share_of),
     )
+
+
+def _brier_score(cell: Cell, made: Claims) -> Estimate:
+    units = _units(cell, made, (made.confidences - made.right) ** 2)
+    estimate = rate(of.BRIER_SCORE, cell, units, flags=_flags(made))
+    share = _missing(cell, made).share
+    return replace(estimate, missing=replace(estimate.missing, share=share))
 
 
 def _resolution(cell: Cell, made: Claims) -> Estimate:
@@ -175,7 +208,7 @@ def _resolution(cell: Cell, made: Claims) -> Estimate:
         value=resolution(bins, right),
         n=right.size,
         clustered=resolution_interval(bins, right, cell.cluster_codes[0][stated]),
-        missing=missing_of(cell.outcomes[made.labelled]),
+        missing=_missing(cell, made),
         flags=("one confidence in every call",) * (int(bins.max()) == 0),
     )
 

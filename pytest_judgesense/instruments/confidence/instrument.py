@@ -33,6 +33,7 @@ REPORT: Final = Report(
             tables.RELIABILITY,
             tables.by_confidence,
             tables.confidence_lines,
+            below=tables.unstated_lines,
             with_tables=True,
             figures=tables.reliability_figures,
             title="Stated confidence, and what came true",

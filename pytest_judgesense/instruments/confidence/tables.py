@@ -21,7 +21,7 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.shown_change import ShownChange, ends_text, farthest
 
 RELIABILITY: Final = "confidence_reliability"
-# The row of all calls has the parts of the Brier score as well.
+# The row of all calls has the parts of the Brier score as well, and how many others state nothing.
 _ALL: Final = "all"
 _HEADS: Final = ("confidence", "calls", "mean", "right", "95% clustered")
 _WIDTHS: Final = (12, 6, 5, 5, 15)
@@ -40,7 +40,8 @@ def by_confidence(cell: Cell, _estimates: Estimates, _suite: Suite | None) -> Ta
         inside = bins == number
         rows.append(_row(str(number + 1), confidences[inside], right[inside], clusters[inside]))
     parts = brier_parts(confidences, right)
-    return [*rows, _row(_ALL, confidences, right, clusters) | parts._asdict()]
+    left_out = {"unstated": int(made.unstated.sum()), "unusable": next(iter(made.unusable), "")}
+    return [*rows, _row(_ALL, confidences, right, clusters) | parts._asdict() | left_out]
 
 
 def _row(name: str, confidences: Any, right: Any, clusters: Any) -> dict[str, Any]:
@@ -73,6 +74,15 @@ def confidence_lines(rows: TableRows) -> Iterator[str]:
         f"{number_text(whole['reliability'])}, resolution {number_text(whole['resolution'])}, "
         f"uncertainty {number_text(whole['uncertainty'])}"
     )
+
+
+def unstated_lines(rows: TableRows) -> Iterator[str]:
+    """How many calls state no confidence, and the first that is none; nothing where all do."""
+    whole = rows[-1]
+    if unstated := whole.get("unstated"):  # older files do not count them
+        of = whole["calls"] + unstated
+        why = f": {whole['unusable']}" * bool(whole["unusable"])
+        yield f"{unstated} of {of} calls with a label state no confidence{why}"
 
 
 def _ends(row: TableRow) -> str:

@@ -1,10 +1,14 @@
 """A gated measure by the groups of a field: estimates, and which group is told from the rest.
 
 Compared are measures whose pooled value is the mean of units: their shares. Of one measure and its
-complement one is compared, of a measure that is the worst over labels none, for another label may
-be the worst in another group, and none where all units of all groups are alike. What is not
-compared has its value in each group all the same. All comparisons of a suite, over measures and
-fields, are one family: the level is divided among them.
+complement one is compared, and of a measure that is the worst over labels none, for another label
+may be the worst in another group. What is not compared has its value in each group all the same.
+All comparisons of a suite, over measures and fields, are one family: the level is divided among
+them. A measure of which all units of all groups are alike takes no part in it, and has gaps of 0:
+they say how large a gap may be where nothing else is compared.
+
+A group that has too few clusters because replies are missing is not compared either, and yet it is
+known within what range its mean lies: else a judge that fails would fare better than one that errs.
 """
 
 from __future__ import annotations
@@ -20,11 +24,18 @@ from pytest_judgesense.instruments.groups.measures import GROUP_GAP
 from pytest_judgesense.measures.cell import Cell, once_a_cell
 from pytest_judgesense.measures.cell_estimates import estimates_where
 from pytest_judgesense.measures.definition import Measure
-from pytest_judgesense.stats.group_gaps import FEWEST_CLUSTERS, GroupGap, GroupUnits, group_gaps
+from pytest_judgesense.stats.group_gaps import (
+    FEWEST_CLUSTERS,
+    GroupGap,
+    GroupUnits,
+    MeanRange,
+    group_gaps,
+)
 from pytest_judgesense.trial import grouped
 
 # The groups of a field of which there are estimates: those with the most clusters.
 MOST_GROUPS: Final = 30
+_ALIKE: Final = "all alike"
 
 
 class ItemGroup(NamedTuple):
@@ -65,13 +76,18 @@ class GroupComparison:
         by_group: the pooled estimate of each group that has one with a value.
         gaps: those of the compared groups, the named ones first; empty where nothing is compared.
         why_not: why nothing is compared; empty where something is.
+        alike: gaps of 0, where nothing is compared because all units of all groups are alike.
+        ranges: of the groups of either gaps, and of those that only missing replies keep from being
+            compared: where their mean lies, whatever these are.
     """
 
     measure: Measure
     field: str
     by_group: Mapping[str, Estimate]
-    gaps: tuple[GroupGap, ...] = ()
-    why_not: str = ""
+    gaps: tuple[GroupGap, ...]
+    why_not: str
+    alike: tuple[GroupGap, ...]
+    ranges: Mapping[str, MeanRange]
 
     @property
     def named(self) -> tuple[GroupGap, ...]:
@@ -105,12 +121,19 @@ def _field_groups(cell: Cell, field: str) -> FieldGroups:
 
 
 class _Measured(NamedTuple):
-    """A measure by the groups of a field, and the units of those that are large enough."""
+    """A measure by the groups of a field.
+
+    Attributes:
+        by_group: the pooled estimate of each group that has one with a value.
+        units: of the groups that are large enough.
+        short: the estimates of those that only missing replies keep from being so.
+    """
 
     measure: Measure
     field: str
     by_group: Mapping[str, Estimate]
     units: Mapping[str, GroupUnits]
+    short: Mapping[str, Estimate]
 
     def why_not(self, measured: Collection[str]) -> str:
         """Why groups are not compared by it; empty where they are."""
@@ -123,7 +146,13 @@ class _Measured(NamedTuple):
         if len(self.units) < 2:
             return f"fewer than two groups with {FEWEST_CLUSTERS} clusters or more"
         ends = {float(end) for units in self.units.values() for end in _ends(units)}
-        return "all alike" if len(ends) == 1 else ""
+        return _ALIKE if len(ends) == 1 else ""
+
+    @property
+    def ranges(self) -> dict[str, MeanRange]:
+        """Where the means of the groups lie that are large enough, or may be."""
+        of_groups = {name: self.by_group[name] for name in self.units} | {**self.short}
+        return {name: _range_of(estimate) for name, estimate in of_groups.items()}
 
 
 @once_a_cell
@@ -139,10 +168,18 @@ def comparisons(cell: Cell) -> tuple[GroupComparison, ...]:
 
 def _compared(measured: _Measured, why_not: str, tests: int) -> GroupComparison:
     gaps: list[GroupGap] = []
-    if not why_not:
-        gaps = group_gaps(measured.units, higher=measured.measure.floor, tests=tests)
-    of_measure = measured.measure, measured.field, measured.by_group
-    return GroupComparison(*of_measure, tuple(gaps), why_not)
+    if why_not in ("", _ALIKE):
+        higher = measured.measure.floor
+        gaps = group_gaps(measured.units, higher=higher, tests=max(1, tests))
+    return GroupComparison(
+        measured.measure,
+        measured.field,
+        measured.by_group,
+        gaps=() if why_not else tuple(gaps),
+        why_not=why_not,
+        alike=tuple(gaps) if why_not else (),
+        ranges=measured.ranges if gaps else {},
+    )
 
 
 def is_gated(measure: Measure) -> bool:
@@ -154,14 +191,41 @@ def _by_measure(cell: Cell, groups: FieldGroups) -> Iterator[_Measured]:
     """Each gated measure with its pooled estimates by group, where a group has a value."""
     estimates = {group.name: estimates_where(group.cell, is_gated) for group in groups.groups}
     for measure in filter(is_gated, cell.measures):
-        by_group = {
+        of_groups = {
             name: estimate
             for name, of_group in estimates.items()
             if (estimate := find_estimate(of_group, measure.name)) is not None
-            and estimate.value is not None
+        }
+        by_group = {
+            name: estimate for name, estimate in of_groups.items() if estimate.value is not None
         }
         if by_group:
-            yield _Measured(measure, groups.field, by_group, _units(by_group))
+            units = _units(by_group)
+            short = {
+                group.name: of_groups[group.name]
+                for group in groups.groups
+                if group.name in of_groups.keys() - units.keys()
+                and _may_be_large_enough(group, of_groups[group.name])
+            }
+            yield _Measured(measure, groups.field, by_group, units, short)
+
+
+def _may_be_large_enough(group: ItemGroup, estimate: Estimate) -> bool:
+    """Whether a group has enough clusters if each missing reply is of another one."""
+    missing = estimate.missing.unparsed + estimate.missing.failed
+    units = estimate.observations
+    clusters = 0 if units is None else np.unique(units.codes).size
+    return missing > 0 and min(group.clusters, clusters + missing) >= FEWEST_CLUSTERS
+
+
+def _range_of(estimate: Estimate) -> MeanRange:
+    """Where the mean of a group lies, whatever its missing units are."""
+    value, missing = estimate.value, estimate.missing
+    if missing.lower_bound is not None and missing.upper_bound is not None:
+        return MeanRange(missing.lower_bound, missing.upper_bound, estimate.n)
+    if value is None or missing.share:
+        return MeanRange(0.0, 1.0, estimate.n)  # no worst case of the missing replies is known
+    return MeanRange(value, value, estimate.n)
 
 
 def _ends(units: GroupUnits) -> tuple[float, float]:

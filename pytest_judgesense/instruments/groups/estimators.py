@@ -2,18 +2,20 @@
 
 ``group_gap`` without a condition is the largest over all measures and all fields; ``gap_of`` names
 a measure, ``group_field`` a field. The interval is that of the size of the largest gap
-(`stats.group_gaps`).
+(`stats.group_gaps`). Where nothing is compared, for all units are alike, the largest gap is 0: that
+of the measure by which it is known best, for a judge with one wrong reply more would be compared by
+one measure alone as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from pytest_judgesense.estimate import Clustered, Estimate, compact
+from pytest_judgesense.estimate import Clustered, Estimate, Missing, compact
 from pytest_judgesense.instruments.groups.compared_groups import (
-    FieldGroups,
     GroupComparison,
     comparisons,
     fields_of,
@@ -25,58 +27,72 @@ from pytest_judgesense.instruments.groups.measures import (
     OTHERWISE,
     WIDEST,
 )
-from pytest_judgesense.measures.cell import Cell, estimated, unavailable
+from pytest_judgesense.measures.cell import Cell, estimated, missing_of, unavailable
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.stats.group_gaps import (
     FEWEST_CLUSTERS,
     GroupGap,
     largest_gap,
     largest_size_bounds,
+    largest_size_range,
 )
 from pytest_judgesense.stats.inputs import LEVEL
-from pytest_judgesense.trial import Condition
+from pytest_judgesense.trial import Condition, grouped
 
 
 def gap_estimates(cell: Cell) -> Iterator[Estimate]:
     """The largest gap of all, by measure, by field, and by both; none where there are no groups."""
     if not fields_of(cell):
         return
-    compared = [comparison for comparison in comparisons(cell) if comparison.gaps]
-    if not compared:
-        yield unavailable(GROUP_GAP, cell, _nothing_compared(fields_of(cell)))
+    with_gaps = [each for each in comparisons(cell) if each.gaps or each.alike]
+    if not with_gaps:
+        yield unavailable(GROUP_GAP, cell, _nothing_compared(cell))
         return
-    measures = (None, *dict.fromkeys(comparison.measure.name for comparison in compared))
-    fields = (None, *dict.fromkeys(comparison.field for comparison in compared))
+    measures = (None, *dict.fromkeys(comparison.measure.name for comparison in with_gaps))
+    fields = (None, *dict.fromkeys(comparison.field for comparison in with_gaps))
     for measure, field in product(measures, fields):
         condition: Condition = {
             **({} if measure is None else {GAP_OF: measure}),
             **({} if field is None else {FIELD: field}),
         }
-        if chosen := _under(compared, condition):
-            yield _largest(cell, chosen, condition)
+        if compared := _compared(cell, condition):
+            yield _largest(cell, compared, condition)
 
 
-def _nothing_compared(fields: Sequence[FieldGroups]) -> str:
+def _nothing_compared(cell: Cell) -> str:
     sizes = (
         f"{groups.field} = {group.name}: {group.clusters}"
-        for groups in fields
+        for groups in fields_of(cell)
         for group in groups.groups
     )
+    missing = missing_of(cell.outcomes)
+    count = missing.unparsed + missing.failed
     return (
         "no measure is a share of units in two or more groups that have "
         f"{FEWEST_CLUSTERS} clusters each ({', '.join(sizes)})"
+        + f"; {count} replies without a verdict"
+        * bool(count)
     )
 
 
-def _under(
-    compared: Sequence[GroupComparison], condition: Mapping[str, Any]
-) -> list[GroupComparison]:
-    return [
+def _compared(cell: Cell, condition: Mapping[str, Any]) -> list[GroupComparison]:
+    """What is compared under a condition; where that is nothing, a measure that is all alike."""
+    of_condition = [
         comparison
-        for comparison in compared
+        for comparison in comparisons(cell)
         if condition.get(GAP_OF, comparison.measure.name) == comparison.measure.name
         and condition.get(FIELD, comparison.field) == comparison.field
     ]
+    compared = [comparison for comparison in of_condition if comparison.gaps]
+    alike = [replace(each, gaps=each.alike) for each in of_condition if each.alike]
+    if compared or not alike:
+        return compared
+    return min(grouped(alike, lambda each: each.measure.name).values(), key=_greatest)
+
+
+def _greatest(compared: Sequence[GroupComparison]) -> float:
+    """The upper bound of the largest gap of several comparisons."""
+    return _interval([gap for each in compared for gap in each.gaps]).upper_bound
 
 
 def _widest(compared: Sequence[GroupComparison]) -> tuple[GroupComparison, GroupGap]:
@@ -97,8 +113,17 @@ def _largest(cell: Cell, compared: Sequence[GroupComparison], condition: Conditi
         value=abs(gap.value),
         n=len(gaps),
         clustered=_interval(gaps),
+        missing=_missing(cell, compared),
         flags=(*(["degenerate"] if cell.degenerate else []), *flags),
     )
+
+
+def _missing(cell: Cell, compared: Sequence[GroupComparison]) -> Missing:
+    """The missing replies of all groups, and the largest gap in the best case and in the worst."""
+    lows, highs = zip(
+        *(largest_size_range(each.gaps, each.ranges) for each in compared), strict=True
+    )
+    return replace(missing_of(cell.outcomes), lower_bound=max(lows), upper_bound=max(highs))
 
 
 def _words(comparison: GroupComparison, gap: GroupGap) -> str:
@@ -127,7 +152,7 @@ def _interval(gaps: Sequence[GroupGap]) -> Clustered:
 
 def against_the_judge(cell: Cell, condition: Mapping[str, Any]) -> list[Group]:
     """Units that count against the judge in the group whose gap is the largest."""
-    compared = _under([each for each in comparisons(cell) if each.gaps], condition)
+    compared = _compared(cell, condition)
     if not compared:
         return []
     comparison, gap = _widest(compared)

@@ -14,7 +14,11 @@ from pytest_judgesense.instruments.confidence.estimators import (
     confidence_estimates,
     surest_wrong,
 )
-from pytest_judgesense.instruments.confidence.tables import by_confidence, confidence_lines
+from pytest_judgesense.instruments.confidence.tables import (
+    by_confidence,
+    confidence_lines,
+    unstated_lines,
+)
 from pytest_judgesense.trial import Design, Judgment, Verdict
 from tests.instruments.confidence.claiming import cell, claim, claims_of
 from tests.measures.building import cell_of, judgment
@@ -93,6 +97,37 @@ def test_calls_without_a_confidence_are_left_out_and_counted() -> None:
     )
 
 
+def test_calls_that_state_no_confidence_are_at_their_worst_in_the_worst_case() -> None:
+    # Two right ones at .8, and three wrong verdicts that state none: with 1 in each of these the
+    # mean is (-.2 - .2 + 3 * 1) / 5, and with 0 it is -.4 / 5, less than the value it has.
+    judgments = claims_of([(1, 0.8), (1, 0.8), (0, None), (0, None), (0, None)])
+    made = estimates(judgments)["overconfidence"]
+    assert made.value == pytest.approx(-0.2)
+    assert made.missing.share == 3 / 5
+    assert (made.missing.unparsed, made.missing.failed) == (0, 0)
+    assert made.missing.upper_bound == pytest.approx(2.6 / 5)
+    assert made.missing.lower_bound == pytest.approx(-0.2)
+    # Of a reply without a verdict neither is known: from -1 to 1.
+    made = estimates(claims_of([(1, 0.8), (None, None)]))["overconfidence"]
+    assert made.missing.lower_bound == pytest.approx((-0.2 - 1) / 2)
+    assert made.missing.upper_bound == pytest.approx((-0.2 + 1) / 2)
+
+
+def test_a_right_verdict_that_states_nothing_does_not_help() -> None:
+    # Stated: one right, one wrong at .9, a mean of .4. The right one without a number is at most 0.
+    made = estimates(claims_of([(1, 0.9), (0, 0.9), (1, None)]))["overconfidence"]
+    assert made.missing.upper_bound == made.value == pytest.approx(0.4)
+
+
+def test_an_abstention_is_not_missing() -> None:
+    design = Design(kind="paraphrase", labels=("YES", "NO"), others=True)
+    sure = claim("i1", 1, 0.8)
+    abstained = replace(claim("i2", 1, None), outcome=Verdict("abstain"))
+    made, *_ = confidence_estimates(cell_of("s", design, [sure, abstained]))
+    assert made.missing.share == 0
+    assert made.missing.upper_bound == made.value == pytest.approx(-0.2)
+
+
 def test_where_all_are_unusable_the_measures_say_why_and_where_none_is_stated_there_are_none() -> (
     None
 ):
@@ -134,4 +169,5 @@ def test_the_table_has_a_row_for_each_confidence_and_the_parts_of_the_score() ->
     lines = list(confidence_lines(rows))
     assert lines[1].split()[:4] == ["0.60", "2", "0.60", "1.00"]
     assert lines[-1] == "Brier score 0.250: reliability 0.125, resolution 0.062, uncertainty 0.188"
+    assert list(unstated_lines(rows)) == ["1 of 5 calls with a label state no confidence"]
     assert by_confidence(cell(claims_of([(1, None)])), (), None) is None

@@ -131,6 +131,23 @@ def test_a_reply_whose_confidence_is_none_keeps_its_verdict_and_the_measure_says
     assert "confidence = 85" in str(estimate_of(sheet, "overconfidence").unavailable)
 
 
+def test_a_judge_that_states_no_confidence_where_it_is_wrong_does_not_pass(tmp_path: Path) -> None:
+    def sparing(statement: str) -> str:
+        # One in three is wrong, and only there the number is none: at its worst it is
+        # (20 * -.05 + 10) / 30 = .3, above the limit .2.
+        label = label_of(statement)
+        is_right = int(statement.removeprefix("Claim ").rstrip(".")) % 3
+        said = (label, 0.95) if is_right else (OTHER[label], 95)
+        return json.dumps(dict(zip(("verdict", "confidence"), said, strict=True)))
+
+    sheet = measured(sparing, loaded(tmp_path, 30, CHECKS))
+    assert estimate_of(sheet, "overconfidence").value == pytest.approx(-0.05)
+    assert outcome_of(sheet) == "inconclusive"
+    shown = " ".join(str(sheet).split())
+    assert "in the worst case it is 0.300" in shown
+    assert "10 of 30 calls with a label state no confidence: confidence = 95" in shown
+
+
 def test_a_judge_that_states_nothing_is_told_how_to(tmp_path: Path) -> None:
     sheet = measured(lambda statement: "YES", loaded(tmp_path, 4, CHECKS))
     ((line,),) = (of_judge.checks for of_judge in sheet.judges)

@@ -11,10 +11,11 @@ from pytest_judgesense.estimate import Estimate, find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.instruments.groups import tables
 from pytest_judgesense.instruments.groups.compared_groups import MOST_GROUPS, comparisons
+from pytest_judgesense.instruments.groups.estimators import gap_estimates
 from pytest_judgesense.instruments.groups.measures import OTHERWISE
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.measures.cell_estimates import estimate_all
-from pytest_judgesense.trial import Judgment
+from pytest_judgesense.trial import Failed, Judgment
 from tests.measures.building import YES_NO, judgment
 
 # Of each language so many items that are judged right, of how many.
@@ -42,7 +43,7 @@ def cell_of(judgments: list[Judgment]) -> Cell:
 
 
 def gap_of(cell: Cell, **condition: str) -> Estimate:
-    estimate = find_estimate(estimate_all(cell), "group_gap", condition)
+    estimate = find_estimate(gap_estimates(cell), "group_gap", condition)
     assert estimate is not None
     return estimate
 
@@ -70,6 +71,63 @@ def test_equal_groups_are_told_by_how_far_they_may_be_apart() -> None:
     assert estimate.clustered is not None
     assert estimate.clustered.lower == 0.0
     assert "may be so by chance" in BUILT_IN.measures["group_gap"].said_of(estimate)
+
+
+def test_a_judge_without_any_error_has_gaps_of_0_and_fares_no_worse_than_one_with_an_error() -> (
+    None
+):
+    right = dict.fromkeys(("de", "en", "fr"), (20, 20))
+    perfect, nearly = cell_of(judged(right)), cell_of(judged({**right, "de": (19, 20)}))
+    assert gap_of(nearly).value == pytest.approx(1 / 20)
+    for condition in ({}, {"gap_of": "agreement"}, {"gap_of": "unparsed_rate"}):
+        estimate = gap_of(perfect, **condition)
+        assert (estimate.value, estimate.n) == (0.0, 3)
+        assert estimate.clustered is not None
+        bound = estimate.clustered.upper_bound
+        # All of 20 clusters: below 1 by 1 - .05^(1/20) = .139 (Clopper and Pearson).
+        assert bound == pytest.approx(1 - 0.05 ** (1 / 20))
+        worse = gap_of(nearly, **condition).clustered
+        assert worse is not None
+        assert bound <= worse.upper_bound
+    # They take no level of those that are compared: agreement alone, over three groups.
+    compared = {each.measure.name: each for each in comparisons(nearly)}
+    assert {gap.tests for gap in compared["agreement"].gaps} == {3}
+    assert compared["unparsed_rate"].why_not == "all alike"
+
+
+def test_of_measures_that_are_all_alike_the_one_that_is_known_best_stands() -> None:
+    # 12 of 20 items have a label: more wrong labels are compared beside it, none are not.
+    some = [
+        replace(given, trial=replace(given.trial, label=None)) if n % 20 >= 12 else given
+        for n, given in enumerate(judged(dict.fromkeys(("de", "en"), (20, 20))))
+    ]
+    bounds = {}
+    for measure in ("agreement", "unparsed_rate"):
+        ends = gap_of(cell_of(some), gap_of=measure).clustered
+        assert ends is not None
+        bounds[measure] = ends.upper_bound
+    assert bounds["unparsed_rate"] < bounds["agreement"]
+    pooled = gap_of(cell_of(some)).clustered
+    assert pooled is not None
+    assert pooled.upper_bound == bounds["unparsed_rate"]
+
+
+@pytest.mark.parametrize(("right", "of"), [(12, 20), (6, 20), (0, 20)])
+def test_a_judge_that_fails_instead_of_erring_may_have_the_same_gap(right: int, of: int) -> None:
+    # All that is wrong in sw fails instead. With 12 replies left sw is compared, with 6 it
+    # has too few clusters, with 0 no value; at its worst it is what it was, against 55 of 60.
+    judgments = [
+        replace(given, outcome=Failed("timeout"), chosen=None)
+        if given.trial.groups["language"] == "sw" and given.verdict == "NO"
+        else given
+        for given in judged({**RIGHT, "sw": (right, of)})
+    ]
+    estimate = gap_of(cell_of(judgments), gap_of="agreement")
+    assert estimate.value is not None
+    assert estimate.value < 0.1
+    assert estimate.missing.failed == of - right
+    assert estimate.missing.share == (of - right) / 80
+    assert estimate.missing.upper_bound == pytest.approx(55 / 60 - right / of)
 
 
 def test_every_gated_measure_stands_in_the_table_with_its_own_interval() -> None:

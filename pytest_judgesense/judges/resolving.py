@@ -209,18 +209,38 @@ def resolve_judges(
     def named(name: str) -> JudgeSpec:
         return judges[name] if name in judges else judge_from_name(name, providers, judges)
 
-    resolved: dict[str, JudgeSpec] = {}
-    for name in dict.fromkeys(wanted):
-        judge = with_others(named(name), judges, providers, root or Path.cwd())
-        other = resolved.setdefault(judge.slug.lower(), judge)
-        if other is not judge:
-            raise UsageError(
-                "two judges share one name",
-                found=f"{judge.provider}:{judge.model} and {other.provider}:{other.model}, both "
-                f"called {judge.name!r}",
-                expected="names that differ, upper and lower case apart",
-            )
-    return list(resolved.values())
+    resolved = [
+        with_others(named(name), judges, providers, root or Path.cwd())
+        for name in dict.fromkeys(wanted)
+    ]
+    refuse_shared_names(resolved)
+    return resolved
+
+
+def refuse_shared_names(judges: Iterable[JudgeSpec]) -> None:
+    """Raise `UsageError` if two judges, or one and a member of a jury, share one name.
+
+    Everything is told by it: test ids, recordings, figures. A member may be one of the ``judges``.
+    """
+    by_slug: dict[str, JudgeSpec] = {}
+    members: list[JudgeSpec] = []
+    for judge in judges:
+        if (other := by_slug.setdefault(judge.slug.lower(), judge)) is not judge:
+            raise _share_a_name(judge, other)
+        members += judge.members
+    for member in members:
+        if (other := by_slug.setdefault(member.slug.lower(), member)) != member:
+            raise _share_a_name(member, other)
+
+
+def _share_a_name(judge: JudgeSpec, other: JudgeSpec) -> UsageError:
+    return UsageError(
+        "two judges share one name",
+        found=f"{judge.provider}:{judge.model} and {other.provider}:{other.model}, both called "
+        f"{judge.name!r}",
+        expected="names that differ, upper and lower case apart",
+        remedy="give one of them another name, or name the same one",
+    )
 
 
 def with_others(
@@ -248,6 +268,13 @@ def with_others(
     ]
     by_slug: dict[str, str] = {}
     for name, member in zip(judge.jury.members, members, strict=True):
+        if member.slug.lower() == judge.slug.lower():
+            raise UsageError(
+                f"jury {judge.name!r} has a member of its own name",
+                found=f"{name!r} among its members",
+                expected="names that differ, upper and lower case apart: figures are told by them",
+                remedy="give one of the two another name",
+            )
         if (other := by_slug.setdefault(member.slug.lower(), name)) != name:
             raise UsageError(
                 f"jury {judge.name!r} has one member twice",

@@ -205,6 +205,27 @@ def test_one_judge_under_two_names_is_one_member(tmp_path: Path) -> None:
         resolve_judges(["panel"], judges, clean)
 
 
+@pytest.mark.parametrize("name", ["panel", "Panel"])
+def test_a_member_has_another_name_than_its_jury(name: str) -> None:
+    # Else one judge of the datasheet would be both, with the figures of both.
+    panel = Judge("panel", members=[Judge(name, print), Judge("b", print)]).spec
+    with pytest.raises(UsageError, match="jury 'panel' has a member of its own name") as caught:
+        resolve_judges(["panel"], {}, {"panel": panel})
+    assert caught.value.found == f"{name!r} among its members"
+
+
+def test_a_member_that_is_another_judge_than_one_of_its_name_is_an_error() -> None:
+    panel = Judge("panel", members=[Judge("a", print), Judge("b", print)]).spec
+    objects = {"panel": panel, "a": Judge("a", print).spec}
+    assert [judge.name for judge in resolve_judges([], {}, objects)] == ["panel", "a"]
+    other = {"panel": panel, "a": Judge("a", repr).spec}
+    with pytest.raises(UsageError, match="two judges share one name") as caught:
+        resolve_judges([], {}, other)
+    assert caught.value.found == (
+        "callable:builtins:print and callable:builtins:repr, both called 'a'"
+    )
+
+
 def test_a_jury_is_known_by_what_its_members_are(tmp_path: Path) -> None:
     suite = load_suite(parity_suite(tmp_path))
 

@@ -156,10 +156,7 @@ def retired_names(start: Path) -> tuple[str, ...]:
         UsageError: the file is wrong.
     """
     path = project_file(start)
-    table: Any = {} if path is None else _project_table(path)
-    for name in ("tool", "judgesense"):
-        table = table.get(name, {}) if isinstance(table, dict) else {}
-    names = table.get(_RETIRED, []) if isinstance(table, dict) else []
+    names = _value_in_project(path, _RETIRED, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"{_RETIRED} in [tool.judgesense] of {path} is wrong",
@@ -167,6 +164,28 @@ def retired_names(start: Path) -> tuple[str, ...]:
             expected=f'a list of names, such as {_RETIRED} = ["old-judge"]',
         )
     return tuple(names)
+
+
+def declared_juries(start: Path) -> tuple[str, ...]:
+    """The names of the juries among the judges of the nearest ``pyproject.toml``.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    tables = _value_in_project(project_file(start), "judges", {})
+    if not isinstance(tables, dict):
+        return ()
+    return tuple(
+        name for name, table in tables.items() if isinstance(table, dict) and "members" in table
+    )
+
+
+def _value_in_project(path: Path | None, key: str, default: object) -> object:
+    """What a ``pyproject.toml`` has for a key of ``[tool.judgesense]``."""
+    table: Any = {} if path is None else _project_table(path)
+    for name in ("tool", "judgesense"):
+        table = table.get(name, {}) if isinstance(table, dict) else {}
+    return table.get(key, default) if isinstance(table, dict) else default
 
 
 def _project_table(path: Path) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from pytest_judgesense.judges.readable import BY_OPTION
 from pytest_judgesense.judges.resolving import (
     declared_judges,
     project_folder,
+    refuse_shared_names,
     resolve_judges,
     with_others,
 )
@@ -385,6 +386,7 @@ def _judges(judges: Iterable[_JudgeLike], registry: Registry) -> list[JudgeSpec]
                 "two judges have one name", found=repr(spec.name), expected="every judge once"
             )
         specs[spec.slug] = spec
+    refuse_shared_names(specs.values())
     return list(specs.values())
 
 

@@ -27,7 +27,7 @@ from pytest_judgesense.checks.reference import (
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
 from pytest_judgesense.earlier.baseline import Measured
-from pytest_judgesense.earlier.successors import Declared, RecordedThen, Successors
+from pytest_judgesense.earlier.successors import Declared, RecordedThen, Successors, table_at
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.files.limits import toml_value
@@ -36,10 +36,11 @@ from pytest_judgesense.files.pytest_ini import INI_FILES, pytest_options
 from pytest_judgesense.judges.calls import identity_of, judgment_of
 from pytest_judgesense.judges.code_digest import code_change, code_since, is_code_of, of_other_code
 from pytest_judgesense.judges.jury import jury_judgments
+from pytest_judgesense.judges.local import JUDGES
 from pytest_judgesense.judges.prompts import suite_for_judge
 from pytest_judgesense.judges.remembered import recorded_trials, remembered
 from pytest_judgesense.judges.resolving import declared_judges, retired_names, with_others
-from pytest_judgesense.judges.spec import JudgeSpec, slug_of
+from pytest_judgesense.judges.spec import JudgeSpec, slug_of, table_of
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell, answered
 from pytest_judgesense.registry import Registry
@@ -312,7 +313,7 @@ class PastReader:
         cassettes: the folder of the recordings, as it is called today.
         folder: an empty folder for the files as they stood.
         seed: of the estimators.
-        judges: gives those of the session, which need not be declared in tables.
+        judges: gives those of the session and of Python code, which no table need declare.
         cassettes_then: the folder of the recordings there, where there are several.
     """
 
@@ -338,7 +339,7 @@ class PastReader:
         return RecordedThen.read(self.revision, self.root, self.folder)
 
     def refuse_lost(self) -> None:
-        """Raise `UsageError` if something was recorded there of which nobody says what became."""
+        """Raise `UsageError` if something was there of which nobody says what became."""
         self._successors.refuse_lost()
 
     def past(self, judge: JudgeSpec, suite: Suite) -> Past:
@@ -351,7 +352,8 @@ class PastReader:
         Raises:
             NotCompared: the suite or the recording was not there yet.
             NoRevision, CassetteError, SuiteError, UsageError: it cannot be read, or something was
-                recorded there of which nobody says what became; with a remedy.
+                there of which nobody says what became, or it is a jury of Python code; with a
+                remedy.
         """
         key = judge.slug, suite.name, suite.path
         if key not in self._read:
@@ -436,17 +438,49 @@ class PastReader:
     ) -> tuple[str, JudgeSpec]:
         """The slug by which a judge is recorded on a suite of then, and the judge as it was.
 
-        A jury is not recorded: the slug is empty. One that was not declared then is made of what
-        its members were.
+        A jury is not recorded: the slug is empty. What it was made of is said by its table of then,
+        and by nothing of today.
         """
+        if judge.jury is not None and judge.source is not None:
+            raise self._made_in_python(judge)
         by_slug = {each.slug: each for each in declared.values()}
         was = by_slug.get(slug_of(judge.was)) if judge.was else None
-        then = by_slug.get(judge.slug) or was or judge
-        if then.jury is not None:
-            known = {each.name: each for each in self.judges()} | dict(declared)
-            return "", with_others(then, known, self.registry.providers, self.root)
+        then = by_slug.get(judge.slug) or was
+        if then is not None and then.jury is not None:
+            return "", self._with_members(then, declared)
+        if judge.jury is not None and not self._successors.judge(judge, suite.recordings):
+            raise NotCompared(
+                f"jury {judge.name} was not declared at {self.revision.name}{self._retired_since}"
+            )
         slug = self._slug(judge, suite)
-        return slug, by_slug.get(slug, judge)
+        return slug, by_slug.get(slug, judge if judge.jury is None else _by_returns(judge.name))
+
+    def _made_in_python(self, jury: JudgeSpec) -> UsageError:
+        return UsageError(
+            f"jury {jury.name!r} is made by Python code: it cannot be compared with "
+            f"{self.revision.name}",
+            found=f"Judge({jury.name!r}, members=...) in {jury.source}",
+            expected="a table: what a jury was made of is read there, for it has no recording and "
+            "code of a revision is not run",
+            remedy=f"declare it in {_PROJECT}, {table_of(jury.name)} members = [...], which may "
+            "name judges of conftest.py; or compare with a file: --judge-baseline PATH",
+        )
+
+    def _with_members(self, jury: JudgeSpec, declared: Mapping[str, JudgeSpec]) -> JudgeSpec:
+        """A jury that a table of then declared, of members as they were.
+
+        A member that no table of then declares is one of Python code. It is known by its recording,
+        whether or not it is there today.
+        """
+        assert jury.jury is not None, "only a jury has members"
+        judges = {
+            name: _by_returns(name)
+            for name in jury.jury.members
+            if ":" not in name and name not in JUDGES
+        }
+        judges |= {each.name: each for each in self.judges() if each.jury is None}
+        judges |= declared
+        return with_others(jury, judges, self.registry.providers, self.root)
 
     def _slug(self, judge: JudgeSpec, suite: Suite) -> str:
         """The slug by which a judge is recorded on a suite of then."""
@@ -456,15 +490,20 @@ class PastReader:
         return slug or judge.slug
 
     def _not_recorded(self, judge: str, suite: Suite) -> NotCompared:
-        others = listed(self.newly_retired)
-        retired = f"; {others} was, and is called retired now" if others else ""
         return NotCompared(
-            f"judge {judge} on suite {suite.name} was not recorded at {self.revision.name}{retired}"
+            f"judge {judge} on suite {suite.name} was not recorded at {self.revision.name}"
+            f"{self._retired_since}"
         )
+
+    @property
+    def _retired_since(self) -> str:
+        """What was there instead, behind a sentence on what was not."""
+        others = listed(self.newly_retired)
+        return f"; {others} was, and is called retired now" if others else ""
 
     @cached_property
     def newly_retired(self) -> tuple[str, ...]:
-        """The judges and suites that were recorded there and are called retired since then."""
+        """The judges and suites that were there and are called retired since then."""
         table = self.root / _PROJECT
         before: tuple[str, ...] = ()
         if self.revision.contains(table) and self.revision.holds(table):
@@ -474,9 +513,7 @@ class PastReader:
 
     def _judges(self, start: Path) -> dict[str, JudgeSpec]:
         """The judges that were declared for a folder: in the nearest file in it or above."""
-        places = [folder / _PROJECT for folder in (start, *start.parents)]
-        within = (path for path in places if self.revision.contains(path))
-        table = next(filter(self.revision.holds, within), None)
+        table = table_at(self.revision, start)
         if table is None:
             return {}
         self._write_with_named(table)
@@ -559,6 +596,11 @@ class PastReader:
                 return
             self.revision.write(new, self.folder)
             written |= new
+
+
+def _by_returns(name: str) -> JudgeSpec:
+    """A judge of Python code that is there no more: what it returned is recorded."""
+    return JudgeSpec(name, "callable", "")
 
 
 def ini_at(revision: Revision, start: Path, folder: Path) -> Mapping[str, Any]:

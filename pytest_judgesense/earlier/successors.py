@@ -4,7 +4,7 @@ A recording is found by its judge and its suite, not by the folder that it stand
 suite that has no recording at the revision is the one whose name it states by ``was``; one judge
 there and one here are compared whatever they are called. What was recorded there and is declared no
 more, without a successor and without being called retired, would be a way around the comparison: it
-fails until its owner says what became of it.
+fails until its owner says what became of it. A jury has no recording: its table is what was there.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Final
 
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.local import JUDGES
-from pytest_judgesense.judges.resolving import declared_judges, retired_names
+from pytest_judgesense.judges.resolving import declared_judges, declared_juries, retired_names
 from pytest_judgesense.judges.simulated.named_observers import PROFILES
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, slug_of
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.revisions.repository import NoRevision
 from pytest_judgesense.revisions.revision import Revision
@@ -30,6 +30,7 @@ from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
 _RECORDING: Final = ".jsonl"
+_PROJECT: Final = "pyproject.toml"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Declared:
     """What a project declares today, whatever a session selects of it.
 
     Attributes:
-        judges: slugs of its judges, and of those that a session has.
+        judges: slugs of its judges, of those that a session has, and of the members of juries.
         suites: the file of each of its suites, by name.
         taken: the names of judges and suites that others take the place of, by ``was``.
         retired: the names that it says are there no more.
@@ -60,10 +61,16 @@ class Declared:
         for folder in {root, *(path.parent for path in heads)}:
             tables = declared_judges(folder, registry.providers)
             every |= {judge.slug: judge for judge in tables.values()}
+        members = {
+            slug_of(name)
+            for judge in every.values()
+            if judge.jury is not None
+            for name in judge.jury.members
+        }
         was = {head.get("was", "") for head in heads.values()}
         was |= {judge.was for judge in every.values()}
         return cls(
-            frozenset(every),
+            frozenset({*every, *members}),
             {head["name"]: path.resolve() for path, head in heads.items() if "name" in head},
             frozenset(was - {""}),
             frozenset(retired_names(root)),
@@ -72,22 +79,28 @@ class Declared:
 
 @dataclass(frozen=True)
 class RecordedThen:
-    """What is recorded at a revision.
+    """What is recorded at a revision, and which juries were declared there.
 
     Attributes:
         root: the folder of the project; what lies elsewhere belongs to others of the repository,
             or to the project before it was moved.
         suites: by name, the files of suites.
         recordings: by judge and name of the recording, its files.
+        juries: the names of those that tables of the project declared.
     """
 
     root: Path
     suites: Mapping[str, Sequence[Path]]
     recordings: Mapping[tuple[str, str], Sequence[Path]]
+    juries: Collection[str] = ()
 
     @classmethod
     def read(cls, revision: Revision, root: Path, folder: Path) -> RecordedThen:
-        """Look through the revision; suite files are written below ``folder``."""
+        """Look through the revision; files of suites and of judges are written below ``folder``.
+
+        Raises:
+            UsageError: a ``pyproject.toml`` of then cannot be read.
+        """
         suites: dict[str, list[Path]] = defaultdict(list)
         for path in revision.files:
             if path.name.endswith(SUITE_SUFFIX):
@@ -102,7 +115,8 @@ class RecordedThen:
             is_of_suite = path.stem in suites or path.stem in builtin_suites()
             if path.suffix == _RECORDING and is_of_suite and path.parent not in beside_suites:
                 recordings[path.parent.name, path.stem].append(path)
-        return cls(root.resolve(), dict(suites), dict(recordings))
+        juries = _juries_of(root.resolve(), suites.values(), revision, folder)
+        return cls(root.resolve(), dict(suites), dict(recordings), juries)
 
     @cached_property
     def of_project(self) -> list[tuple[str, str]]:
@@ -170,7 +184,7 @@ class Successors:
         ``recordings``: the names of those of the suite.
         """
         there = self.then.judges_of(recordings)
-        for slug in (judge.slug, _slug_of(judge.was) if judge.was else ""):
+        for slug in (judge.slug, slug_of(judge.was) if judge.was else ""):
             if slug in there:
                 return slug
         return there[0] if self._is_alone(there) else ""
@@ -182,18 +196,20 @@ class Successors:
     def retired(self, before: Collection[str]) -> tuple[str, ...]:
         """What was recorded there and is called retired today, and was not ``before``."""
         recorded = {name for key in self.then.of_project for name in key}
+        recorded |= {*map(slug_of, self.then.juries)}
         called = sorted(self.today.retired - {*before})
-        return tuple(name for name in called if {name, _slug_of(name)} & recorded)
+        return tuple(name for name in called if {name, slug_of(name)} & recorded)
 
     def refuse_lost(self) -> None:
-        """Raise `UsageError` if something was recorded there that nothing of today goes on with."""
+        """Raise `UsageError` if something was there that nothing of today goes on with."""
         lost = [f"judge {name}" for name in self._lost_judges]
+        lost += [f"jury {name}" for name in self._lost_juries]
         lost += [f"suite {name}" for name in self._lost_suites]
         if not lost:
             return
         name = lost[0].partition(" ")[2]
         raise UsageError(
-            f"what was recorded at {self.name} is declared no more: {listed(lost)}",
+            f"what was there at {self.name} is declared no more: {listed(lost)}",
             found="nothing of that name, and nothing that says that it takes its place",
             expected="what became of it: nothing would be compared with it",
             remedy=f'was = "{name}" in the table of the judge, or at the head of the suite file, '
@@ -202,9 +218,8 @@ class Successors:
 
     @cached_property
     def _lost_judges(self) -> list[str]:
-        ended = {*map(_slug_of, (*self.today.taken, *self.today.retired))}
         # Those that come along need no declaration.
-        gone = {judge for judge, _ in self.then.of_project} - self.today.judges - ended
+        gone = {judge for judge, _ in self.then.of_project} - self._ended
         gone -= {*PROFILES, *JUDGES}
         return sorted(
             judge
@@ -217,6 +232,16 @@ class Successors:
         )
 
     @cached_property
+    def _lost_juries(self) -> list[str]:
+        return sorted(name for name in self.then.juries if slug_of(name) not in self._ended)
+
+    @cached_property
+    def _ended(self) -> frozenset[str]:
+        """Slugs of the judges of which is known what became: they are there, replaced, retired."""
+        named = map(slug_of, (*self.today.taken, *self.today.retired))
+        return self.today.judges.union(named)
+
+    @cached_property
     def _lost_suites(self) -> list[str]:
         ended = {*self.today.suites, *self.today.taken, *self.today.retired, *builtin_suites()}
         # One that only changed its name is at its place.
@@ -225,5 +250,23 @@ class Successors:
         return sorted(name for name in recorded if files.isdisjoint(self.then.suites[name]))
 
 
-def _slug_of(name: str) -> str:
-    return JudgeSpec(name, "", "").slug
+def table_at(revision: Revision, start: Path) -> Path | None:
+    """The ``pyproject.toml`` that was the nearest in a folder of the working tree or above it."""
+    places = (folder / _PROJECT for folder in (start, *start.parents))
+    return next((path for path in places if revision.contains(path) and revision.holds(path)), None)
+
+
+def _juries_of(
+    root: Path, suites: Iterable[Sequence[Path]], revision: Revision, folder: Path
+) -> frozenset[str]:
+    """The juries that tables declared for a project in ``root`` and for its ``suites``."""
+    if not any(path.is_relative_to(root) for path in revision.files):
+        return frozenset()  # a table above it was that of others
+    folders = {path.parent for files in suites for path in files if path.is_relative_to(root)}
+    names = set[str]()
+    for table in {table_at(revision, start) for start in {root, *folders}}:
+        if table is None:
+            continue
+        revision.write([table], folder)
+        names |= {*declared_juries(revision.place_in(folder, table).parent)}
+    return frozenset(names)

@@ -356,11 +356,11 @@ def declared_judge(
         spec = judge_from_table(name, table, Path())
         model = target if "model" not in settings else spec.model
         return replace(spec, model=model, function=function, folder=None, source=source)
-    provider = settings.get("provider")
+    provider, providers = settings.get("provider"), BUILT_IN
     if isinstance(provider, Provider):
-        table = {**settings, "provider": provider.name}
-        return judge_from_table(name, table, Path(), {**BUILT_IN, provider.name: provider})
-    return judge_from_table(name, settings, Path())
+        settings["provider"] = provider.name
+        providers = {**BUILT_IN, provider.name: provider}
+    return replace(judge_from_table(name, settings, Path(), providers), source=source)
 
 
 def _prompts(name: str, form: _PromptsForm, folder: Path) -> Prompts:

@@ -6,7 +6,8 @@ verdict that its rule makes of theirs:
 - ``majority``: the verdict that more members state than any other. Where two are stated as often,
   it is a tie if the suite permits one, else there is no verdict.
 - ``mean``: of grades the one that is nearest to their mean, half way between two the lower; of
-  scores the mean itself. It needs verdicts that are ordered.
+  scores the mean itself. It needs verdicts that are ordered. Grades that are words, which have no
+  mean, count as their places on the scale.
 
 Where a verdict grades several criteria, each criterion has its own. Members without a verdict have
 no vote; with fewer votes than the quorum there is no verdict.
@@ -17,13 +18,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.judges.spec import JudgeSpec, Jury, JuryRule, table_of
 from pytest_judgesense.suites.space import (
     DecisionSpace,
     grades_in,
-    position,
+    number_of,
     verdict_of_grades,
 )
 from pytest_judgesense.suites.suite import Suite
@@ -164,9 +166,25 @@ def _by_rule(
         return majority(stated)
     if score is not None:
         return score_text(math.fsum(map(score_of_text, stated)) / len(stated)) if stated else None
-    places = [place for grade in stated if not math.isnan(place := position(grade, labels))]
+    values = _values(labels)
+    graded = [values[grade] for grade in stated if grade in values]
+    if not graded:
+        return None
+    mean = sum(graded, Fraction()) / len(graded)
     # Of two grades that are as near the lower one: more is not granted than the members do.
-    return labels[math.ceil(sum(places) / len(places) - 0.5)] if places else None
+    return min(labels, key=lambda label: (abs(values[label] - mean), values[label]))
+
+
+def _values(labels: Sequence[str]) -> dict[str, Fraction]:
+    """What the grades of a scale count: if all are numbers these, else their places.
+
+    A list of numbers may run downwards, or leave some out.
+    """
+    numbers = {label: number for label in labels if (number := number_of(label)) is not None}
+    if len(numbers) < len(labels):
+        return {label: Fraction(place) for place, label in enumerate(labels)}
+    # As they are written: half way between 0.1 and 0.2 is as near to both.
+    return {label: Fraction(str(number)) for label, number in numbers.items()}
 
 
 def _without_quorum(jury: Jury, votes: Mapping[str, Judgment], stated: int) -> JudgmentOutcome:

@@ -156,10 +156,7 @@ def retired_names(start: Path) -> tuple[str, ...]:
         UsageError: the file is wrong.
     """
     path = project_file(start)
-    table: Any = {} if path is None else _project_table(path)
-    for name in ("tool", "judgesense"):
-        table = table.get(name, {}) if isinstance(table, dict) else {}
-    names = table.get(_RETIRED, []) if isinstance(table, dict) else []
+    names = _value_in_project(path, _RETIRED, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UsageError(
             f"{_RETIRED} in [tool.judgesense] of {path} is wrong",
@@ -167,6 +164,28 @@ def retired_names(start: Path) -> tuple[str, ...]:
             expected=f'a list of names, such as {_RETIRED} = ["old-judge"]',
         )
     return tuple(names)
+
+
+def declared_juries(start: Path) -> tuple[str, ...]:
+    """The names of the juries among the judges of the nearest ``pyproject.toml``.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    tables = _value_in_project(project_file(start), "judges", {})
+    if not isinstance(tables, dict):
+        return ()
+    return tuple(
+        name for name, table in tables.items() if isinstance(table, dict) and "members" in table
+    )
+
+
+def _value_in_project(path: Path | None, key: str, default: object) -> object:
+    """What a ``pyproject.toml`` has for a key of ``[tool.judgesense]``."""
+    table: Any = {} if path is None else _project_table(path)
+    for name in ("tool", "judgesense"):
+        table = table.get(name, {}) if isinstance(table, dict) else {}
+    return table.get(key, default) if isinstance(table, dict) else default
 
 
 def _project_table(path: Path) -> dict[str, Any]:
@@ -209,18 +228,38 @@ def resolve_judges(
     def named(name: str) -> JudgeSpec:
         return judges[name] if name in judges else judge_from_name(name, providers, judges)
 
-    resolved: dict[str, JudgeSpec] = {}
-    for name in dict.fromkeys(wanted):
-        judge = with_others(named(name), judges, providers, root or Path.cwd())
-        other = resolved.setdefault(judge.slug.lower(), judge)
-        if other is not judge:
-            raise UsageError(
-                "two judges share one name",
-                found=f"{judge.provider}:{judge.model} and {other.provider}:{other.model}, both "
-                f"called {judge.name!r}",
-                expected="names that differ, upper and lower case apart",
-            )
-    return list(resolved.values())
+    resolved = [
+        with_others(named(name), judges, providers, root or Path.cwd())
+        for name in dict.fromkeys(wanted)
+    ]
+    refuse_shared_names(resolved)
+    return resolved
+
+
+def refuse_shared_names(judges: Iterable[JudgeSpec]) -> None:
+    """Raise `UsageError` if two judges, or one and a member of a jury, share one name.
+
+    Everything is told by it: test ids, recordings, figures. A member may be one of the ``judges``.
+    """
+    by_slug: dict[str, JudgeSpec] = {}
+    members: list[JudgeSpec] = []
+    for judge in judges:
+        if (other := by_slug.setdefault(judge.slug.lower(), judge)) is not judge:
+            raise _share_a_name(judge, other)
+        members += judge.members
+    for member in members:
+        if (other := by_slug.setdefault(member.slug.lower(), member)) != member:
+            raise _share_a_name(member, other)
+
+
+def _share_a_name(judge: JudgeSpec, other: JudgeSpec) -> UsageError:
+    return UsageError(
+        "two judges share one name",
+        found=f"{judge.provider}:{judge.model} and {other.provider}:{other.model}, both called "
+        f"{judge.name!r}",
+        expected="names that differ, upper and lower case apart",
+        remedy="give one of them another name, or name the same one",
+    )
 
 
 def with_others(
@@ -248,6 +287,13 @@ def with_others(
     ]
     by_slug: dict[str, str] = {}
     for name, member in zip(judge.jury.members, members, strict=True):
+        if member.slug.lower() == judge.slug.lower():
+            raise UsageError(
+                f"jury {judge.name!r} has a member of its own name",
+                found=f"{name!r} among its members",
+                expected="names that differ, upper and lower case apart: figures are told by them",
+                remedy="give one of the two another name",
+            )
         if (other := by_slug.setdefault(member.slug.lower(), name)) != name:
             raise UsageError(
                 f"jury {judge.name!r} has one member twice",

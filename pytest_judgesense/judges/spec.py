@@ -153,7 +153,7 @@ class JudgeSpec:
             returns (``function``), and then a replay does not run it.
         code: ``callable``: ``any`` takes what it returned without a request whatever its code is
             now; ``recorded`` only of the code that it came from.
-        source: the file that made a judge of a Python object.
+        source: the file of the Python code that declares the judge; ``None`` of a table's.
         ignore: fields of its requests that change on each run, as ``body.user`` or ``query.t``:
             two requests that differ in these alone are the same.
         was: the name of the judge that it takes the place of, by which its recordings stand at

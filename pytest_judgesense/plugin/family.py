@@ -211,7 +211,10 @@ class Family:
         then = ini_at(revision, start_of(self._config), folder)
         return PastReader(
             *(revision, root, settings.cassettes, folder, settings.seed, registry),
-            judges=lambda: [member.judge for member in self.members],
+            judges=lambda: [
+                *self._measurements.objects().values(),
+                *(member.judge for member in self.members),
+            ],
             cassettes_then=cassettes_of(then, root, typed_options(self._config)),
         )
 

@@ -146,6 +146,24 @@ class Measurements:
 
     def judges(self, start: Path, suite_judges: Sequence[str] = ()) -> list[JudgeSpec]:
         """The judges of this session for a test or file at ``start``."""
+        providers = self.registry.providers
+        declared = declared_judges(start, providers)
+        judges = resolve_judges(
+            self._settings.judges,
+            declared,
+            self.objects(),
+            suite_judges,
+            providers,
+            self._settings.rootdir,
+        )
+        asked = (of.provider for judge in judges for of in judge.asked_judges)
+        if self._settings.mode != "replay" or "callable" in asked:
+            # vcrpy and the clients that it knows take a second: not of the first test that asks.
+            import pytest_judgesense.cassettes.interception  # noqa: F401
+        return judges
+
+    def objects(self) -> dict[str, JudgeSpec]:
+        """The judges that Python code of the project declares, by name, selected or not."""
         objects: dict[str, JudgeSpec] = {}
         for returned in self._config.hook.pytest_judgesense_judges(config=self._config):
             for judge in returned or ():
@@ -156,21 +174,7 @@ class Measurements:
                         expected="a list of pytest_judgesense.Judge",
                     )
                 objects[judge.name] = judge.spec
-        providers = self.registry.providers
-        declared = declared_judges(start, providers)
-        judges = resolve_judges(
-            self._settings.judges,
-            declared,
-            objects,
-            suite_judges,
-            providers,
-            self._settings.rootdir,
-        )
-        asked = (of.provider for judge in judges for of in judge.asked_judges)
-        if self._settings.mode != "replay" or "callable" in asked:
-            # vcrpy and the clients that it knows take a second: not of the first test that asks.
-            import pytest_judgesense.cassettes.interception  # noqa: F401
-        return judges
+        return objects
 
     def refuse_function(self, judge: JudgeSpec, suite: Suite, checks: Iterable[Check]) -> None:
         """Raise `UsageError` if the parameters of a Python judge do not fit the suite.

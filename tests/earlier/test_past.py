@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,11 +14,17 @@ from pytest_judgesense.asking.inquiry import UNRESTRICTED
 from pytest_judgesense.cassettes.storage import read_exchanges, rewrite
 from pytest_judgesense.earlier.past import NotCompared, Past, PastReader
 from pytest_judgesense.errors import SuiteError, UsageError
+from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.judge_table import declared_judge
+from pytest_judgesense.judges.judge import Judge
+from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.remembered import NoReturns, recorded_trials, remembered
-from pytest_judgesense.judges.resolving import declared_judges, judge_from_name
+from pytest_judgesense.judges.resolving import (
+    declared_judges,
+    judge_from_name,
+    resolve_judges,
+)
 from pytest_judgesense.judges.spec import JudgeSpec
 from pytest_judgesense.measurement import Measurement, measure
 from pytest_judgesense.revisions.revision import Revision
@@ -53,6 +60,20 @@ NUMBERS = "".join(
 def says_no_to_two(messages: list[dict[str, str]]) -> str:
     digits = "".join(filter(str.isdigit, messages[-1]["content"]))
     return "YES" if int(digits) % 2 == 0 and digits != "2" else "NO"
+
+
+def is_even(messages: list[dict[str, str]]) -> str:
+    return "NO" if int("".join(filter(str.isdigit, messages[-1]["content"]))) % 2 else "YES"
+
+
+def jury_table(name: str, *members: str) -> str:
+    return f"[tool.judgesense.judges.{name}]\nmembers = {json.dumps(members)}\n"
+
+
+def agreement_of(past: Past) -> float | None:
+    estimate = find_estimate(past.measured.side.estimates, "agreement", None)
+    assert estimate is not None
+    return estimate.value
 
 
 @pytest.fixture
@@ -270,7 +291,7 @@ def test_a_suite_that_was_moved_is_the_suite_of_its_old_place(root: Path, tmp_pa
     # Under another name it is another suite, and the old one is lost until somebody says so.
     moved.path.write_text(moved.path.read_text().replace('"parity"', '"other"'))
     _load.cache_clear()
-    with pytest.raises(UsageError, match="recorded at HEAD is declared no more: suite parity"):
+    with pytest.raises(UsageError, match="there at HEAD is declared no more: suite parity"):
         past_of(root, tmp_path / "later", judge, load_suite(moved.path))
     moved.path.write_text(f'was = "parity"\n{moved.path.read_text()}')
     _load.cache_clear()
@@ -305,6 +326,57 @@ def test_shipped_recordings_are_remembered_as_they_are_replayed(name: str) -> No
     assert [judgment_of(suite, judge, t, answers[t.id]).outcome for t in trials] == [
         judgment.outcome for judgment in replay.judgments
     ]
+
+
+def test_a_jury_is_made_of_what_its_table_of_then_says(root: Path, tmp_path: Path) -> None:
+    right, wrong = declared_judge("right", is_even), declared_judge("wrong", says_no_to_two)
+    for judge in (right, replace(right, name="gone"), wrong):
+        record(root, judge)
+    (root / "pyproject.toml").write_text(jury_table("panel", "right", "gone"))
+    commit(root)
+
+    def past(table: str, name: str, folder: str) -> Past:
+        retired = '[tool.judgesense]\nretired = ["gone"]\n'
+        (root / "pyproject.toml").write_text(f"{retired}{table}")
+        objects = {"right": right, "wrong": wrong}
+        (jury,) = resolve_judges([name], declared_judges(root), objects)
+        return reader(root, tmp_path / folder, right, wrong, jury).past(jury, suite_of(root))
+
+    # The new member was wrong of 2 even then; the old one is known by what it returned.
+    same_name = past(jury_table("panel", "right", "wrong"), "panel", "then")
+    assert [member.name for member in same_name.judge.members] == ["right", "gone"]
+    assert agreement_of(same_name) == 1.0
+    # Under another name it is lost until that is said.
+    renamed = jury_table("jury2", "right", "wrong")
+    with pytest.raises(UsageError, match="there at HEAD is declared no more: jury panel"):
+        past(renamed, "jury2", "later")
+    assert agreement_of(past(f'{renamed}was = "panel"\n', "jury2", "last")) == 1.0
+
+
+def test_a_jury_without_a_table_of_then_is_not_compared_with_itself(
+    root: Path, tmp_path: Path
+) -> None:
+    right, wrong = declared_judge("right", is_even), declared_judge("wrong", says_no_to_two)
+    for judge in (right, wrong, replace(wrong, name="was alone")):
+        record(root, judge)
+    commit(root)
+    objects = {"right": right, "wrong": wrong}
+
+    def past(jury: JudgeSpec, folder: str) -> Past:
+        (resolved,) = resolve_judges(["panel"], {}, objects | {"panel": jury})
+        everybody = (right, wrong, declared_judge("was alone", print), resolved)
+        return reader(root, tmp_path / folder, *everybody).past(resolved, suite_of(root))
+
+    in_table = judge_from_table("panel", {"members": ["right", "wrong"]}, root)
+    with pytest.raises(NotCompared, match="jury panel was not declared at HEAD"):
+        past(in_table, "new")
+    # It takes the place of a judge that was recorded, which was wrong of one item of six.
+    assert agreement_of(past(replace(in_table, was="was alone"), "exchanged")) == 5 / 6
+    # What Python code made of it then is known to nobody.
+    in_python = Judge("panel", members=["right", "wrong"]).spec
+    with pytest.raises(UsageError, match="jury 'panel' is made by Python code") as caught:
+        past(in_python, "python")
+    assert "declare it in pyproject.toml, [tool.judgesense.judges.panel]" in caught.value.remedy
 
 
 def test_a_judge_of_a_table_is_the_one_of_the_revision(root: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pytest_judgesense.earlier.successors import Declared, RecordedThen, Success
 from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.judge_table import declared_judge
-from pytest_judgesense.judges.spec import JudgeSpec
+from pytest_judgesense.judges.spec import JudgeSpec, slug_of
 from pytest_judgesense.revisions.revision import Revision
 from pytest_judgesense.suites.suite import Suite
 from tests.repository import commit, repository
@@ -94,10 +94,34 @@ def test_what_was_recorded_and_has_no_successor_is_refused(
         successors.refuse_lost()
         return
     name = lost.partition(" ")[2]
-    with pytest.raises(UsageError, match=f"recorded at HEAD is declared no more: {lost}") as caught:
+    with pytest.raises(UsageError, match=f"there at HEAD is declared no more: {lost}") as caught:
         successors.refuse_lost()
     assert f'was = "{name}"' in caught.value.remedy
     assert f'retired = ["{name}"]' in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("of_today", "is_lost"),
+    [
+        (today(["a", "b", "my-panel"]), True),
+        (today(["a", "b", "the-jury"]), True),
+        (today(["a", "b", "my-panel"], taken=["my panel"]), False),
+        (today(["a", "b"], retired=["my panel"]), False),
+        (today(["a", "b", slug_of("my panel")]), False),
+    ],
+)
+def test_a_jury_of_then_needs_a_successor_as_a_judge_does(
+    of_today: Declared, is_lost: bool
+) -> None:
+    # A name with a space has a slug of its own: my-panel is another judge.
+    there = replace(then(("a", "pairs"), ("b", "pairs")), juries=["my panel"])
+    successors = Successors(there, of_today, "HEAD")
+    if is_lost:
+        with pytest.raises(UsageError, match="at HEAD is declared no more: jury my panel"):
+            successors.refuse_lost()
+    else:
+        successors.refuse_lost()
+    assert successors.retired([]) == (("my panel",) if of_today.retired else ())
 
 
 def test_what_is_called_retired_since_then_is_named() -> None:
@@ -166,16 +190,35 @@ def test_items_beside_their_suite_are_no_recording(tmp_path: Path) -> None:
     assert [*recorded.recordings] == [("mine", name)]
 
 
+def test_juries_of_then_are_those_of_the_tables_that_the_project_reads(suite: Suite) -> None:
+    top = repository(suite.path.parents[1])
+    (top / "pyproject.toml").write_text(
+        '[tool.judgesense.judges.a]\nprovider = "embedded"\nmodel = "clean"\n'
+        '[tool.judgesense.judges.panel]\nmembers = ["a", "embedded:noisy"]\n'
+    )
+    other = top / "other"  # a project of its own, without suites
+    other.mkdir()
+    (other / "pyproject.toml").write_text("[tool.judgesense.judges.theirs]\nmembers = []\n")
+    commit(top)
+    revision = Revision.read("HEAD", top)
+    for root, juries in ((top, {"panel"}), (suite.path.parent, {"panel"}), (other, {"theirs"})):
+        assert RecordedThen.read(revision, root, top / "then").juries == juries
+    # What was not there then had no judges.
+    assert RecordedThen.read(revision, top / "new", top / "then").juries == frozenset()
+
+
 def test_what_is_declared_is_read_from_all_files_of_the_project(suite: Suite) -> None:
     root = suite.path.parents[1]
     suite.path.write_text(f'was = "facts-2024"\n{CONTENT}')
     (root / "pyproject.toml").write_text(
         '[tool.judgesense]\nretired = ["old"]\n'
         '[tool.judgesense.judges.prod]\nprovider = "embedded"\nmodel = "clean"\nwas = "beta"\n'
+        '[tool.judgesense.judges.panel]\nmembers = ["prod", "openai:m"]\n'
     )
     declared = Declared.below(root, [judge("of conftest")], BUILT_IN)
     assert declared == Declared(
-        frozenset({"prod", judge("of conftest").slug}),
+        # A member need not be declared beside its jury: its recording is not lost.
+        frozenset({"prod", "panel", slug_of("openai:m"), slug_of("of conftest")}),
         {suite.base: suite.path.resolve()},
         frozenset({"facts-2024", "beta"}),
         frozenset({"old"}),

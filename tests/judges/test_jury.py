@@ -110,6 +110,28 @@ def test_the_mean_of_grades_is_the_nearest_grade(stated: tuple[str, ...], grade:
     assert verdict_of(GRADES, *stated, rule="mean") == Verdict(grade)
 
 
+@pytest.mark.parametrize(
+    ("labels", "stated", "grade"),
+    [
+        (("5", "4", "3", "2", "1"), ("5", "4"), "4"),  # 4.5, as if the list ran upwards
+        (("1", "3", "10"), ("1", "10", "10"), "10"),  # 7: 3 from 10, 4 from 3
+        (("1", "3", "10"), ("1", "3", "3", "10"), "3"),  # 4.25
+        (("0", "0.1", "0.2"), ("0.1", "0.2"), "0.1"),  # 0.15, which floats have nearer to 0.2
+        # Words count by their places 0, 1, 2: the mean 1.5 is half way, and 1.67 is not.
+        (("poor", "fair", "good"), ("fair", "good"), "fair"),
+        (("poor", "fair", "good"), ("fair", "good", "good"), "good"),
+    ],
+)
+def test_grades_that_are_numbers_count_as_such_and_words_by_their_places(
+    labels: tuple[str, ...], stated: tuple[str, ...], grade: str
+) -> None:
+    scale = DecisionSpace(labels, ordinal=True)
+    assert verdict_of(scale, *stated, rule="mean") == Verdict(grade)
+    by_criterion = replace(scale, criteria=(Criterion("clear", labels),))
+    votes = [json.dumps({"clear": of}) for of in stated]
+    assert verdict_of(by_criterion, *votes, rule="mean") == Verdict(f'{{"clear":"{grade}"}}')
+
+
 def test_the_mean_of_scores_is_a_score() -> None:
     # (0.2 + 0.9 + 0.4) / 3
     assert verdict_of(SCORES, "0.2", "0.9", "0.4", rule="mean") == Verdict("0.5")
@@ -181,6 +203,27 @@ def test_one_judge_under_two_names_is_one_member(tmp_path: Path) -> None:
     clean = {"clean": resolve_judges(["embedded:clean"], {}, {})[0]}
     with pytest.raises(UsageError, match="has one member twice"):
         resolve_judges(["panel"], judges, clean)
+
+
+@pytest.mark.parametrize("name", ["panel", "Panel"])
+def test_a_member_has_another_name_than_its_jury(name: str) -> None:
+    # Else one judge of the datasheet would be both, with the figures of both.
+    panel = Judge("panel", members=[Judge(name, print), Judge("b", print)]).spec
+    with pytest.raises(UsageError, match="jury 'panel' has a member of its own name") as caught:
+        resolve_judges(["panel"], {}, {"panel": panel})
+    assert caught.value.found == f"{name!r} among its members"
+
+
+def test_a_member_that_is_another_judge_than_one_of_its_name_is_an_error() -> None:
+    panel = Judge("panel", members=[Judge("a", print), Judge("b", print)]).spec
+    objects = {"panel": panel, "a": Judge("a", print).spec}
+    assert [judge.name for judge in resolve_judges([], {}, objects)] == ["panel", "a"]
+    other = {"panel": panel, "a": Judge("a", repr).spec}
+    with pytest.raises(UsageError, match="two judges share one name") as caught:
+        resolve_judges([], {}, other)
+    assert caught.value.found == (
+        "callable:builtins:print and callable:builtins:repr, both called 'a'"
+    )
 
 
 def test_a_jury_is_known_by_what_its_members_are(tmp_path: Path) -> None:

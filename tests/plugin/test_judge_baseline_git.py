@@ -300,7 +300,7 @@ def test_what_is_declared_no_more_fails_until_it_is_said_what_became_of_it(
     result.assert_outcomes(failed=2)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
-        ["*what was recorded at HEAD is declared no more: suite second*", "*was = *retired = *"]
+        ["*what was there at HEAD is declared no more: suite second*", "*was = *retired = *"]
     )
     no_traceback(result)
     with (committed.path / "pyproject.toml").open("a") as file:
@@ -316,7 +316,7 @@ def test_what_is_declared_no_more_is_refused_where_no_check_compares(committed: 
     (committed.path / "parity.suite.toml").unlink()
     result = committed.run("--judge-baseline", "git:HEAD")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*what was recorded at HEAD is declared no more: suite parity*"])
+    result.stderr.fnmatch_lines(["*what was there at HEAD is declared no more: suite parity*"])
     no_traceback(result)
 
 

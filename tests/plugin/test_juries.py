@@ -221,6 +221,26 @@ def test_the_jury_is_compared_with_what_it_was(
     result.stdout.fnmatch_lines(["*worse than HEAD*agreement 1.00 to 0.00*"])
 
 
+def test_members_of_python_are_there_whatever_the_session_selects(project: Project) -> None:
+    # Its table is compared with that of then; who is not selected is not lost by that.
+    project.pytester.makeconftest(
+        "from pytest_judgesense import Judge\n"
+        "def says_no(messages):\n    return 'NO'\n"
+        "def pytest_judgesense_judges(config):\n"
+        "    return [Judge(name, says_no) for name in ('anna', 'ben', 'carl', 'other')]\n"
+    )
+    (project.path / "pyproject.toml").write_text(PANEL)
+    parity_suite(project.path, checks='no_regression = ["agreement"]')
+    project.run("parity.suite.toml", "--judge-mode", "record")
+    repository(project.path)
+    commit(project.path, "recorded")
+    result = project.run(
+        "parity.suite.toml", "--judge-name", "panel", "--judge-baseline", "git:HEAD"
+    )
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["panel, parity since HEAD: undecided in agreement*"])
+
+
 def test_a_test_cannot_ask_a_jury(jury: Project) -> None:
     jury.pytester.makepyfile("def test_it(judge):\n    judge.ask('Is 2 even?')\n")
     result = jury.run("--judge-name", "panel")

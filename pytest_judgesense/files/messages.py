@@ -37,7 +37,6 @@ from pytest_judgesense.files.conversation import (
     messages_in,
 )
 from pytest_judgesense.files.foreign_results import json_or_none, messages_of
-from pytest_judgesense.files.message_forms import in_a_read_form
 from pytest_judgesense.files.rows import document_of
 
 CONVERSATION: Final = "conversation"
@@ -193,6 +192,9 @@ class _ChatReader:
         if not isinstance(entry, dict):
             expected = 'an object with role and content: {"role": "user", "content": "..."}'
             raise NoConversation(f"{where} is {_kind(entry)}", expected)
+        # Here, for a replay of items without conversations needs no forms of them.
+        from pytest_judgesense.files.message_forms import in_a_read_form
+
         entry = in_a_read_form(entry)
         kind = entry.get("type")
         if "role" in entry:

@@ -35,7 +35,7 @@ from pytest_judgesense.estimate import find_estimate, number_text
 from pytest_judgesense.measures.cell import answered
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.trial import Design, Trial
+from pytest_judgesense.trial import SYSTEM, Design, Trial
 
 # Trials by their ids, with other labels than their judgments have.
 Relabelled: TypeAlias = Mapping[str, Trial]
@@ -79,6 +79,11 @@ class ComparedLabels(NamedTuple):
             if before != kept:
                 then[trial.id] = before
         return cls(now, then)
+
+
+def is_relabelled(then: Item, now: Item) -> bool:
+    """Whether an item has a label and had another one."""
+    return None not in (then.right, now.right) and then.right != now.right
 
 
 def clusters_differ(items: Iterable[tuple[Item, Item]]) -> bool:
@@ -275,6 +280,64 @@ class Reference:
             f"under the {changed} of then {as_then}, of now {as_now}; "
             f"change the {changed} in a separate commit"
         )
+
+
+class RelabelledFile(NamedTuple):
+    """A measurement of a file whose trials have other labels than in a later one.
+
+    Attributes:
+        reference: it, as the later one is compared with it.
+        items: of the trials in both, each as it was and as it is, by id.
+    """
+
+    reference: Reference
+    items: Mapping[str, tuple[Item, Item]]
+
+    @classmethod
+    def of(cls, old: Side, new: Side) -> RelabelledFile | None:
+        """The measurement ``old``; ``None`` if no label differs, or if only one has any labels.
+
+        A log that nobody labelled is compared by what it holds.
+        """
+        then = {id_: of.trial for id_, of in old.by_id.items() if id_ in new.by_id}
+        now = {id_: new.by_id[id_].trial for id_ in then}
+        if _has_labels(then) != _has_labels(now):
+            return None
+        pairs = {id_: (_item_of(then[id_]), _item_of(now[id_])) for id_ in then}
+        if not any(_labels_differ(*items) for items in pairs.values()):
+            return None
+        labels = ComparedLabels.of((now[id_], *items) for id_, items in pairs.items())
+        side = _relabelled(old, new, now)[0]
+        # Nothing is decided on what is gone: of two files those trials are compared that both have.
+        reference = Reference(side, labels=labels, same_judge=True)
+        return cls(reference, {before.id: (before, after) for before, after in pairs.values()})
+
+
+def _has_labels(trials: Mapping[str, Trial]) -> bool:
+    return any(trial.label is not None or trial.people for trial in trials.values())
+
+
+def _item_of(trial: Trial) -> Item:
+    """The item of a trial without its texts: what is said of it, and not what was judged."""
+    return Item(
+        trial.item,
+        trial.cluster,
+        {},
+        label=trial.label,
+        condition={name: of for name, of in trial.condition.items() if name != SYSTEM},
+        people=trial.people,
+        stratum=trial.stratum,
+        picked=trial.picked,
+        skipped=trial.skipped,
+        groups=trial.groups,
+    )
+
+
+def _labels_differ(then: Item, now: Item) -> bool:
+    """Whether people said something else of an item: also by grades, which are conditions."""
+    if (then.right, then.people, then.skipped) != (now.right, now.people, now.skipped):
+        return True
+    return any(now.condition.get(name, of) != of for name, of in then.condition.items())
 
 
 def _as_designed(old: Side, new: Side, design: Design | None) -> _Sides:

@@ -23,6 +23,7 @@ from pytest_judgesense.checks.reference import (
     Reference,
     clusters_differ,
     design_as_then,
+    is_relabelled,
 )
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
@@ -279,7 +280,7 @@ class Past:
             )
         if clusters_differ(self._pairs):
             yield f"other items are one cluster than at {self.name}"
-        if changed := [now.id for then, now in self._pairs if _is_relabelled(then, now)]:
+        if changed := [now.id for then, now in self._pairs if is_relabelled(then, now)]:
             yield f"{len(changed)} items have another label than at {self.name} {_named(changed)}"
         if removed := [now.id for then, now in self._pairs if then.right and not now.right]:
             yield f"{len(removed)} labels were removed and count as they were {_named(removed)}"
@@ -291,11 +292,6 @@ class Past:
 
 def _keeps_label(then: Item, now: Item) -> bool:
     return then.right is not None and then.right == now.right
-
-
-def _is_relabelled(then: Item, now: Item) -> bool:
-    """Whether an item has a label and had another one."""
-    return None not in (then.right, now.right) and then.right != now.right
 
 
 def _named(items: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from pytest_judgesense.checks.reference import (
     ComparedLabels,
     Losses,
     Reference,
+    RelabelledFile,
     clusters_differ,
     design_as_then,
 )
@@ -308,6 +309,44 @@ def test_a_label_that_is_new_is_compared_today_alone() -> None:
     )
     comparison = compared(Reference(Side.of(old), labels=labels), new)
     assert verdict(comparison) == "regressed"
+
+
+def test_a_file_with_other_labels_is_compared_under_both() -> None:
+    flipped: dict[int, str | None] = {n: OTHER[TRUTH[f"i{n:02}"]] for n in range(20)}
+    today = relabelled(judged(wrong=range(20)), items_labelled(flipped)[1])
+    of_file = RelabelledFile.of(Side.of(judged()), Side.of(today))
+    assert of_file is not None
+    comparison = compared(of_file.reference, today)
+    assert verdict(comparison) == "regressed"
+    # Of 60 items 20 are wrong: by the labels of then today, by those of today then.
+    assert comparison.values == (1.0, 40 / 60)
+    assert "under the labels of then 1.000 -> 0.667, of now 0.667 -> 1.000" in comparison.notes[-1]
+
+
+def test_a_file_with_the_same_labels_or_none_is_compared_as_it_is() -> None:
+    nobody = relabelled(judged(), items_labelled(dict.fromkeys(range(ITEMS)))[1])
+    for old, new in ((judged(), judged(wrong=range(20))), (judged(), nobody), (nobody, judged())):
+        assert RelabelledFile.of(Side.of(old), Side.of(new)) is None
+
+
+def test_what_only_one_file_has_does_not_forbid_a_verdict_on_other_labels() -> None:
+    # Of 60 units 10 are gone, above a twentieth: a revision would decide nothing.
+    flipped: dict[int, str | None] = {n: OTHER[TRUTH[f"i{n:02}"]] for n in range(20)}
+    today = relabelled(judged(wrong=range(20)), items_labelled(flipped)[1])
+    fewer = without(today, range(50, 60))
+    of_file = RelabelledFile.of(Side.of(judged()), Side.of(fewer))
+    assert of_file is not None
+    assert verdict(compared(of_file.reference, fewer)) == "regressed"
+
+
+def test_grades_of_people_are_labels_of_a_file() -> None:
+    def graded(grade: str) -> Side:
+        return Side.of(cell(GRADES, [judgment("i", "4", condition={"human.tone": grade})]))
+
+    of_file = RelabelledFile.of(graded("4"), graded("2"))
+    assert of_file is not None
+    labels = of_file.reference.labels.then
+    assert [trial.condition for trial in labels.values()] == [{"human.tone": "4"}]
 
 
 ALL_PAIRS = (("t1", "t2"), ("t2", "t3"), ("t3", "t1"))

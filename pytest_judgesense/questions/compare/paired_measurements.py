@@ -14,13 +14,14 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.earlier_explanation import flip_lines
-from pytest_judgesense.checks.reference import Reference
+from pytest_judgesense.checks.reference import Reference, RelabelledFile, is_relabelled
 from pytest_judgesense.checks.regression import Adjustment, Comparison
 from pytest_judgesense.earlier.baseline import Measured, changes
 from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import number_text
 from pytest_judgesense.questions.on_a_scale import MeanShift, mean_shift
 from pytest_judgesense.registry import Registry
+from pytest_judgesense.suites.finding import some
 from pytest_judgesense.text.layout import WIDTH
 from pytest_judgesense.text.shown_change import ends_text
 from pytest_judgesense.trial import score_of_text
@@ -111,6 +112,7 @@ class ComparedSuite:
         measures: that either of them has.
         at_revision: what is known of ``then`` if it is that of a revision.
         shift: how far the numbers of ``now`` lie above those of ``then``; ``None`` for labels.
+        relabelled: of two files what of their labels is not the same, in sentences.
     """
 
     then: Measured
@@ -118,6 +120,7 @@ class ComparedSuite:
     measures: tuple[ComparedMeasure, ...]
     at_revision: AtRevision | None = None
     shift: MeanShift | None = None
+    relabelled: tuple[str, ...] = ()
 
     @property
     def of_two_judges(self) -> bool:
@@ -174,10 +177,19 @@ def compared_suites(
             remedy="give logs that you import one name: judgesense import ... --suite NAME",
         )
     earlier = [at_revision.get((now.judge, now.suite)) for _, now in pairs]
+    # At a revision its reference knows the labels of then.
+    of_files = [
+        None if at else RelabelledFile.of(then.side, now.side)
+        for at, (then, now) in zip(earlier, pairs, strict=True)
+    ]
+    references = [
+        at.reference if at else of_file.reference if of_file else None
+        for at, of_file in zip(earlier, of_files, strict=True)
+    ]
     comparisons = [
         (place, comparison)
         for place, (then, now) in enumerate(pairs)
-        for comparison in _comparisons(then, now, earlier[place], registry)
+        for comparison in _comparisons(then, now, references[place], registry)
     ]
     # Holm's family: the measures with a direction, of all suites.
     family = [(place, comparison) for place, comparison in comparisons if comparison.judged]
@@ -192,10 +204,32 @@ def compared_suites(
         measures[place].append(ComparedMeasure(comparison, adjustment, verdict))
     return tuple(
         ComparedSuite(
-            then, now, tuple(measures[place]), earlier[place], _shift(then, now, registry)
+            then,
+            now,
+            tuple(measures[place]),
+            earlier[place],
+            _shift(then, now, registry),
+            tuple(_relabelled(of_files[place], _names(then, now)[0])),
         )
         for place, (then, now) in enumerate(pairs)
     )
+
+
+def _names(then: Measured, now: Measured) -> tuple[str, str]:
+    """What the two measurements are called."""
+    return _NAMES if then.judge == now.judge else _NAMES_OF_TWO
+
+
+def _relabelled(of_file: RelabelledFile | None, old: str) -> Iterator[str]:
+    """What of the labels is not as in the file of ``old``, in sentences."""
+    items = of_file.items if of_file else {}
+    counted = f"of {len(items)} items"
+    if changed := [id_ for id_, (then, now) in items.items() if is_relabelled(then, now)]:
+        than = f"have another label than for the {old}"
+        yield f"{len(changed)} {counted} {than} ({some(changed)})"
+    if removed := [id_ for id_, (then, now) in items.items() if then.right and not now.right]:
+        kept = "have no label any more: it counts as it was"
+        yield f"{len(removed)} {counted} {kept} ({some(removed)})"
 
 
 def _shift(then: Measured, now: Measured, registry: Registry) -> MeanShift | None:
@@ -223,17 +257,17 @@ def _pairs(old: Sequence[Measured], new: Sequence[Measured]) -> list[tuple[Measu
 
 
 def _comparisons(
-    then: Measured, now: Measured, earlier: AtRevision | None, registry: Registry
+    then: Measured, now: Measured, reference: Reference | None, registry: Registry
 ) -> Iterator[Comparison]:
     """Of two measurements of a suite, every measure under its widest conditions."""
     two_judges = then.judge != now.judge
-    names = _NAMES_OF_TWO if two_judges else _NAMES
+    names = _names(then, now)
     for name, condition in _measures_in(then, now, registry):
         measure = registry.named(name)
-        if earlier is None:
+        if reference is None:
             comparison = regression.compare(then.side, now.side, measure, condition, names=names)
         else:
-            comparison = earlier.reference.compare(now.side, measure, condition, names=names)
+            comparison = reference.compare(now.side, measure, condition, names=names)
         for part in comparison.parts or (comparison,):
             yield part.of_two_judges if two_judges else part
 
@@ -283,6 +317,7 @@ def suite_lines(suite: ComparedSuite) -> Iterator[str]:
     yield f"{names}, suite {now.suite}"
     sent = suite.at_revision.changes if suite.at_revision else ()
     yield from (f"  {line}" for line in sent or changes or [_nothing_else(then, now)])
+    yield from (f"  {line}" for line in suite.relabelled)
     yield _row(*(_HEAD_OF_TWO if two_judges else _HEAD))
     measured = [measure for measure in suite.measures if measure.is_measured]
     for measure in measured:

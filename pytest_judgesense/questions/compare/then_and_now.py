@@ -254,7 +254,10 @@ def _plain_suite(suite: ComparedSuite) -> dict[str, Any]:
         "suite": suite.now.suite,
         "old_judge": suite.then.judge,
         "new_judge": suite.now.judge,
-        "changes": list((suite.at_revision and suite.at_revision.changes) or suite.changes),
+        "changes": [
+            *((suite.at_revision and suite.at_revision.changes) or suite.changes),
+            *suite.relabelled,
+        ],
         "measures": [measure.to_dict() for measure in suite.measures],
         **({"mean_shift": suite.shift.to_dict()} if suite.shift else {}),
         "trials_in_both": len(suite.in_both),

@@ -94,6 +94,7 @@ class Past:
         today: the judge as it is.
         design: of today, with what was counted then; ``None`` if that is the same.
         same_conftests: whether the files ``conftest.py``, which may change any judge, are as then.
+        is_checked_out: whether the revision is the commit that is checked out.
     """
 
     measured: Measured
@@ -107,6 +108,7 @@ class Past:
     today: JudgeSpec
     design: Design | None = None
     same_conftests: bool = True
+    is_checked_out: bool = False
 
     def measures(self, check: Check) -> bool:
         """Whether what a check compares had a value."""
@@ -235,6 +237,30 @@ class Past:
             return self.notices
         verdicts = f"{lost} verdicts of {self.name} are missing now, and {gained} are new"
         return (*self.notices, verdicts)
+
+    def is_itself(self, judgments: Sequence[Judgment], now: ExchangesByTrial) -> bool:
+        """Whether the judge is compared with itself: nothing differs from what is checked out.
+
+        What is recorded is the same, and so are the items, the verdicts that are read from it, and
+        the code.
+
+        Args:
+            judgments: of today.
+            now: what is recorded today, by trial.
+        """
+        then = {self.again[id_].id: of for id_, of in self.exchanges.items() if id_ in self.again}
+        outcomes = {id_: judgment.outcome for id_, judgment in self.measured.side.by_id.items()}
+        return (
+            self.is_checked_out
+            and self.same_conftests
+            and self.design is None
+            and not self.notices
+            and then == now
+            and outcomes == {judgment.trial.id: judgment.outcome for judgment in judgments}
+            and not (
+                self.today.provider == _CALLABLE and code_since(self.today, self.exchanges.values())
+            )
+        )
 
     def _sent(self, now: ExchangesByTrial) -> tuple[list[SentChange], int]:
         """What changed in the requests about items with the same texts; and of how many trials."""
@@ -409,6 +435,7 @@ class PastReader:
             judge,
             design,
             self._are_conftests_same(start),
+            self.revision.is_checked_out,
         )
 
     def _are_conftests_same(self, start: Path) -> bool:

@@ -248,8 +248,18 @@ class RevisionBaseline:
         return past.changes(recorded_trials(now.cassettes))
 
     def notices(self, member: DeclaredCheck, now: Measurement) -> tuple[str, ...]:
-        """What of items, labels and verdicts is gone, new or not as it was."""
-        return self.reader.past(member.judge, member.suite).notices_of(now.cell.all_judgments)
+        """What of items, labels and verdicts is gone, new or not as it was; or that nothing is."""
+        past = self.reader.past(member.judge, member.suite)
+        judgments = now.cell.all_judgments
+        # Recordings are read for it only where it may be so.
+        if past.is_checked_out and past.is_itself(judgments, recorded_trials(now.cassettes)):
+            itself = (
+                f"compared with itself: nothing differs from {past.name}; to judge what was "
+                "committed name the version before: --judge-baseline git:HEAD^, or the branch it "
+                "goes to"
+            )
+            return (itself,)
+        return past.notices_of(judgments)
 
 
 def cell_before(reader: PastReader | JudgesenseError, now: Measurement) -> Cell | None:

@@ -344,7 +344,13 @@ class Family:
                 "stopped early",
                 found=f"{len(measurement.stop.asked)} of {len(measurement.stop.looks.order)} "
                 "clusters",
-                remedy=self._measurements.recordings.how_to_record(judge, suite),
+                # Without its baseline a session has nothing to compare, and stops early again.
+                remedy=" ".join(
+                    [
+                        self._measurements.recordings.how_to_record(judge, suite),
+                        *self._baseline_options(),
+                    ]
+                ),
             )
         rule = self._rule(member)
         outcome: AnyOutcome
@@ -446,6 +452,19 @@ class Family:
             proposal = proposal_of(member, decision.explanation.outcome, test)
             self._collected.proposals += [proposal] if proposal else []
 
+    def _baseline_options(self) -> list[str]:
+        """The option with which a command compares as this session does; none if it does not."""
+        from pytest_judgesense.revisions.revision import REVISION
+
+        settings = self._settings
+        if settings.baseline is not None:
+            baseline = os.path.relpath(settings.baseline, settings.invocation)
+        elif settings.revision is not None:
+            baseline = f"{REVISION}{settings.revision}"
+        else:
+            return []
+        return [f"--judge-baseline {shlex.quote(baseline)}"]
+
     def failure_texts(
         self, decision: Decision, alone: str, refusal: str = ""
     ) -> tuple[str, tuple[str, ...], str]:
@@ -462,12 +481,7 @@ class Family:
         if settings.judges:
             command += self._measurements.recordings.options_of(judge)
         if explanation.outcome.check.kind.regression:
-            from pytest_judgesense.revisions.revision import REVISION
-
-            baseline = f"{REVISION}{settings.revision}"
-            if settings.baseline is not None:
-                baseline = os.path.relpath(settings.baseline, settings.invocation)
-            command.append(f"--judge-baseline {shlex.quote(baseline)}")
+            command += self._baseline_options()
         command.append("--judge-datasheet judgments.jsonl")
         look_further = " ".join(command)
         if explanation.over is not None:

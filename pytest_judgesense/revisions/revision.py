@@ -83,6 +83,11 @@ class Revision:
         """The folder at the top of the working tree."""
         return self._repository.root
 
+    @property
+    def is_checked_out(self) -> bool:
+        """Whether it is the commit of ``HEAD``, by whatever name."""
+        return _id("HEAD^{commit}", self._repository) == self.commit
+
     def holds(self, path: Path) -> bool:
         """Whether a file stood at this path of the working tree."""
         return self._place(path) in self._modes

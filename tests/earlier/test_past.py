@@ -418,3 +418,26 @@ def test_what_a_function_takes_is_followed_in_the_files_of_then(root: Path, tmp_
     # The placeholder of the templates, and the parameters that the definition of then has.
     assert then.items[0].taken == today.items[0].taken == {"number", "ctx"}
     assert match_items(then.items, today.items).edited == {"p0": "p0"}
+
+
+def test_what_is_checked_out_and_recorded_no_more_is_compared_with_itself(
+    root: Path, tmp_path: Path
+) -> None:
+    judge = declared_judge("mine", says_no_to_two)
+    judgments = record(root, judge).judgments
+    commit(root)
+    recording = root / "cassettes" / "mine" / "parity.jsonl"
+    past = past_of(root, tmp_path / "then", judge)
+    now = recorded_trials([recording])
+    assert past.is_itself(judgments, now)
+    # The same answers to the same requests, under another commit than that of HEAD.
+    assert not replace(past, is_checked_out=False).is_itself(judgments, now)
+    # Another label is another comparison, though nothing else was sent.
+    write(root, NUMBERS.replace('"number": "1", "label": "NO"', '"number": "1", "label": "YES"'))
+    relabelled = past_of(root, tmp_path / "relabelled", judge)
+    assert not relabelled.is_itself(judgments, now)
+    write(root, NUMBERS)
+    # Recorded again, with other answers.
+    recording.unlink()
+    again = record(root, declared_judge("mine", is_even)).judgments
+    assert not past.is_itself(again, recorded_trials([recording]))

@@ -17,6 +17,7 @@ import pytest
 
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.plugin.settings import settings_of
+from tests.repository import commit, repository
 
 from .project import Project, RecordedOnce, even, no_traceback, parsed_config
 
@@ -315,3 +316,16 @@ def test_power_says_that_a_recording_was_stopped(
     monkeypatch.chdir(long.path)
     assert main(["plan", "parity.suite.toml", "--judge-name", "mine"]) == 0
     assert "parity stopped early: at look " in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_remedy_of_a_stopped_recording_compares_and_so_asks_the_rest(
+    long: RecordedOnce,
+) -> None:
+    suite = long.path / "parity.suite.toml"
+    suite.write_text(suite.read_text() + 'no_regression = ["jss"]\n')
+    recorded_until_stopped(long)
+    repository(long.path)
+    commit(long.path)
+    screen = " ".join(long.run("parity.suite.toml", "--judge-baseline", "git:HEAD").outlines)
+    assert "its recording was stopped early" in screen
+    assert "--judge-mode record --judge-baseline git:HEAD" in screen

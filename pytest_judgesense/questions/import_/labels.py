@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from pytest_judgesense.errors import listed
@@ -48,6 +48,7 @@ def find_labels(finder: Finder) -> None:
         and not _is_of_other_kind(finder, facts)
         and not _is_judged_answer(finder, facts)
     ]
+    candidates = _without_names_of_people(finder, candidates)
     if finder.fields.get("label") == "":
         candidates = []  # it is said that no column holds one
     if "label" not in finder.fields and candidates:
@@ -70,6 +71,45 @@ def _is_judged_answer(finder: Finder, facts: ColumnFacts) -> bool:
         return False
     said = {word.casefold() for word in facts.different}
     return not said & {word.casefold() for word in verdict.different}
+
+
+def _without_names_of_people(
+    finder: Finder, candidates: Sequence[ColumnFacts]
+) -> list[ColumnFacts]:
+    """The ``candidates`` without those that tell who spoke, in place of what was said.
+
+    A column ``annotator`` may hold either. It holds names if none of its words is one of the
+    verdicts or of another candidate, while another candidate shares words with the verdicts.
+    """
+    words = {facts.name: _meanings(finder, facts.different) for facts in candidates}
+    said = _answers_of_judge(finder)
+    shares_words = any(own & said for own in words.values())
+    if not said or not shares_words:
+        return [*candidates]
+    return [
+        facts
+        for facts in candidates
+        if _are_other_numbers(finder, facts)
+        or words[facts.name]
+        & said.union(*(own for name, own in words.items() if name != facts.name))
+    ]
+
+
+def _answers_of_judge(finder: Finder) -> set[str]:
+    """What the judge says, or may say in its replies, in small letters."""
+    verdict = finder.column_of("verdict")
+    return _meanings(finder, verdict.different if verdict else finder.labels)
+
+
+def _meanings(finder: Finder, words: Iterable[str]) -> set[str]:
+    """What words mean, in small letters."""
+    return {finder.renamed.get(word.casefold(), word).casefold() for word in words}
+
+
+def _are_other_numbers(finder: Finder, facts: ColumnFacts) -> bool:
+    """Whether a column and the verdicts are numbers, which need no value in common."""
+    verdict = finder.column_of("verdict")
+    return verdict is not None and verdict.kind == facts.kind == "numbers"
 
 
 def _is_of_other_kind(finder: Finder, facts: ColumnFacts) -> bool:

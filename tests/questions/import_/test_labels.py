@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.questions.import_.tables import FOUR, asked, maps_of, shown_of
 
 SAID = ("yes", "no", "no", "yes")
@@ -25,6 +27,22 @@ def test_without_a_label_of_all_people_have_columns_of_their_own() -> None:
 def test_one_person_is_the_label() -> None:
     rows = {"id": FOUR, "verdict": SAID, "reviewer": OTHER}
     assert maps_of(shown_of(rows))["label"] == "reviewer"
+
+
+@pytest.mark.parametrize("who", ["annotator", "reviewer", "rater", "human_annotator"])
+def test_names_of_people_are_not_what_they_said(who: str) -> None:
+    names = ("anna", "ben", "anna", "ben")
+    rows = {"id": FOUR, "judge_label": SAID, "human_label": OTHER, who: names}
+    proposal = shown_of(rows, judge="j")
+    assert (asked(proposal), maps_of(proposal)["label"]) == ([], "human_label")
+    assert who not in maps_of(proposal).values()
+
+
+def test_what_people_said_in_words_of_each_other_stays_theirs() -> None:
+    unsure = ("unsure", "unsure", "unsure", "skip")
+    people = {"rater_a": OTHER, "rater_b": unsure, "rater_c": unsure}
+    maps = maps_of(shown_of({"id": FOUR, "verdict": SAID, **people}))
+    assert [maps[f"people.{name}"] for name in people] == [*people]
 
 
 def test_two_labels_of_all_that_differ_are_asked() -> None:

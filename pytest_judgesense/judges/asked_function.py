@@ -6,13 +6,13 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Mapping
 from contextlib import (
     nullcontext,
     suppress,
 )
+from copy import deepcopy
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from pytest_judgesense.cassettes.bodies import too_large
 from pytest_judgesense.cassettes.cassette import Cassette
@@ -33,7 +33,6 @@ from pytest_judgesense.errors import (
 )
 from pytest_judgesense.judges.code_digest import RecordedCode
 from pytest_judgesense.judges.functions import (
-    MESSAGES,
     Binding,
     binding_of,
     is_async,
@@ -136,17 +135,14 @@ class AskedFunction:
     async def call_of(self, call: Call) -> RecordedRequest:
         """The call as it is recorded: with what its parameters are given, else the messages."""
         _, binding = await self._imported()
-        fields = fields_of(call)
-        arguments = None if binding is None else binding.arguments(fields)
-        return function_call(self._spec, fields, arguments)
+        arguments = None if binding is None else binding.arguments(fields_of(call))
+        return function_call(self._spec, call, arguments)
 
-    async def run(
-        self, scope: CallScope, fields: Mapping[str, Any], request: RecordedRequest
-    ) -> Answer:
-        """Its answer to ``fields``; where it makes no request, recorded as that to ``request``."""
+    async def run(self, scope: CallScope, call: Call, request: RecordedRequest) -> Answer:
+        """Its answer to ``call``; where it makes no request, recorded as that to ``request``."""
         started = time.perf_counter()
         try:
-            value = await self._value(scope, fields)
+            value = await self._value(scope, call)
             latency = time.perf_counter() - started
             text = self._written(value)
             for old, _ in scope.edits:
@@ -178,15 +174,14 @@ class AskedFunction:
         recorded = self._cassette.recordings.of(scope.trial)
         return [e for e, _ in recorded if not e.returns and digest_of(e.request) in digests]
 
-    async def _value(self, scope: CallScope, fields: Mapping[str, Any]) -> object:
+    async def _value(self, scope: CallScope, asked: Call) -> object:
         """What it returns; an error of the recording counts, whatever the function made of it."""
         function, binding = await self._imported()
-        # A copy, because a judge may change its messages.
-        fields = {**fields, MESSAGES: [dict(message) for message in fields[MESSAGES]]}
+        # A copy, because a judge may change its messages, or a conversation.
         if binding is None:
-            call = partial(function, fields[MESSAGES])
+            call = partial(function, [dict(message) for message in asked.messages])
         else:
-            call = binding.call(function, binding.arguments(fields))
+            call = binding.call(function, deepcopy(binding.arguments(fields_of(asked))))
         try:
             # Where its return alone is recorded, no request of it is looked at.
             unseen = entered(None) if self._spec.by_return else nullcontext()

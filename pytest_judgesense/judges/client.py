@@ -62,7 +62,7 @@ from pytest_judgesense.judges.throttle import (
     setting_to_change,
     wait_asked_for,
 )
-from pytest_judgesense.judges.trial_call import Call, call_with, fields_of
+from pytest_judgesense.judges.trial_call import Call, call_with
 from pytest_judgesense.judges.trust import ANY_FILES, Trust
 from pytest_judgesense.judges.usage import fault_of_api
 from pytest_judgesense.suites.suite import Suite
@@ -322,7 +322,6 @@ class ReplayingClient(Client):
 
     async def _returned(self, function: AskedFunction, scope: CallScope, call: Call) -> Answer:
         """What the function returns, or has returned: a recorded return needs no call of it."""
-        fields = fields_of(call)
         # The recorded call holds the function's arguments: a replay needs neither the model nor
         # the module around it.
         names = self._cassette.arguments_of(scope.trial)
@@ -335,7 +334,7 @@ class ReplayingClient(Client):
             return Answer(Reply(recorded))
         scope.edits = call.edits
         async with nullcontext() if await function.is_async() else self._turns:
-            return Answer((await function.run(scope, fields, request)).reply)
+            return Answer((await function.run(scope, call, request)).reply)
 
 
 class RecordingClient(Client):
@@ -459,7 +458,7 @@ class RecordingClient(Client):
             booking = _Booking(book, first_is_booked=scope.anew)
             scope.permit = booking.permit
             try:
-                answer = await function.run(scope, fields_of(call), request)
+                answer = await function.run(scope, call, request)
             except LimitReached as limit:
                 limit.requests = RequestCount(booking.booked)
                 raise

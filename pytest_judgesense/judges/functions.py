@@ -31,7 +31,8 @@ from pytest_judgesense.suites.space import DecisionSpace
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Verdict, is_number, score_text
 
-# What a function may take besides the fields of the items: the template's text with its
+# What a function may take besides the fields of the items, which go first where they have such a
+# name: the template's text with its
 # placeholders, its id, and the messages of the whole prompt; and the criterion that is asked for,
 # where each has a call of its own.
 TEMPLATE: Final = "template"
@@ -110,10 +111,13 @@ class Binding(NamedTuple):
     Attributes:
         fields: by parameter, in their order, the field that it is given.
         by_place: parameters that can be given by their place alone.
+        wording: what it takes of the prompt, and not of the items: of `TEMPLATE`, `TEMPLATE_ID`
+            and `MESSAGES`.
     """
 
     fields: Mapping[str, str]
     by_place: frozenset[str] = frozenset()
+    wording: frozenset[str] = frozenset()
 
     def arguments(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """By parameter, the values that the function is given of ``fields``."""
@@ -197,13 +201,15 @@ def binding_of(
     missing = [name for name in needed if sources[name] not in takeable and name not in unknown]
     if unknown or missing:
         raise _unbound(function, judge, suite, [*unknown, *missing], fields)
+    taken = {name: source for name, source in sources.items() if source in takeable}
     return Binding(
-        {name: source for name, source in sources.items() if source in takeable},
+        taken,
         frozenset(
             parameter.name
             for parameter in parameters
             if parameter.kind is parameter.POSITIONAL_ONLY
         ),
+        _WORDING.intersection(taken.values()).difference(fields),
     )
 
 
@@ -288,7 +294,7 @@ def refuse_one_wording(
     if not names:
         return
     binding = binding_of(function, judge, suite)
-    if binding is None or not _WORDING.isdisjoint(binding.fields.values()):
+    if binding is None or binding.wording:
         return
     raise UsageError(
         f"{listed(names)} of suite {suite.name} compares wordings, and judge {judge.name!r} "
@@ -303,7 +309,7 @@ def refuse_one_wording(
 
 def has_own_prompt(binding: Binding | None) -> bool:
     """Whether a function is given neither the messages nor the text of the template."""
-    return binding is not None and {TEMPLATE, MESSAGES}.isdisjoint(binding.fields.values())
+    return binding is not None and binding.wording.isdisjoint({TEMPLATE, MESSAGES})
 
 
 def refuse_own_prompt(

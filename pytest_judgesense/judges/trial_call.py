@@ -37,8 +37,12 @@ class Call:
 
 
 def fields_of(call: Call) -> dict[str, Any]:
-    """What a function may take of a call, by the names of the fields."""
-    return {**call.fields, MESSAGES: [dict(message) for message in call.messages]}
+    """What a function may take of a call, by name; a field of the item called so goes first."""
+    return {MESSAGES: _messages_of(call), **call.fields}
+
+
+def _messages_of(call: Call) -> list[dict[str, str]]:
+    return [dict(message) for message in call.messages]
 
 
 def call_with(spec: JudgeSpec, call: Call, names: Sequence[str] | None) -> RecordedRequest:
@@ -46,17 +50,17 @@ def call_with(spec: JudgeSpec, call: Call, names: Sequence[str] | None) -> Recor
 
     Without names it takes the messages. No code of it is needed.
     """
-    fields = fields_of(call)
     if names is None:
-        return function_call(spec, fields, None)
+        return function_call(spec, call, None)
+    fields = fields_of(call)
     arguments = {name: fields.get(spec.arguments.get(name, name)) for name in names}
-    return function_call(spec, fields, arguments)
+    return function_call(spec, call, arguments)
 
 
 def function_call(
-    spec: JudgeSpec, fields: Mapping[str, Any], arguments: Mapping[str, Any] | None
+    spec: JudgeSpec, call: Call, arguments: Mapping[str, Any] | None
 ) -> RecordedRequest:
     """The call of a function as it is recorded: with its arguments, else with the messages."""
     if arguments is None:
-        return call_of_function(spec.model, fields[MESSAGES])
+        return call_of_function(spec.model, _messages_of(call))
     return call_of_function(spec.model, (), {"arguments": dict(arguments)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import functools
+import inspect
 import json
 import threading
 import time
@@ -21,7 +22,13 @@ from pytest_judgesense.cassettes.exchange import Exchange, RecordedRequest, Reco
 from pytest_judgesense.cassettes.storage import read_exchanges
 from pytest_judgesense.errors import JudgeError, StaleRecording, UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
-from pytest_judgesense.judges.functions import binding_of, fields_of, refuse_one_wording, said_by
+from pytest_judgesense.judges.functions import (
+    binding_of,
+    fields_of,
+    has_own_prompt,
+    refuse_one_wording,
+    said_by,
+)
 from pytest_judgesense.judges.judge_table import declared_judge, judge_from_table
 from pytest_judgesense.judges.loop import AskingLoop
 from pytest_judgesense.judges.usage import is_cut_off, usage_and_settings
@@ -145,6 +152,52 @@ def test_the_wording_reaches_a_function_that_takes_it(tmp_path: Path) -> None:
         ("Ice floats.", "Is this right? {{text}}", "t1", "Is this right? Ice floats."),
         ("Ice floats.", "Right or not? {{text}}", "t2", "Right or not? Ice floats."),
     ]
+
+
+def test_a_field_called_messages_goes_before_those_of_the_prompt(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "Lyon."}]
+    items = [{"id": "one", "messages": chat, "label": "YES"}]
+    toml = CONTENT.replace("{{text}}", "{{messages}}").replace(
+        'file = "items.jsonl"', 'file = "items.jsonl"\nmessages = ["messages"]'
+    )
+    suite, given, prompts = loaded(tmp_path, toml, items), [], []
+
+    def judge(messages: list[dict[str, str]], template_id: str) -> str:
+        given.append((template_id, [*messages]))
+        messages.clear()  # which changes neither the next call nor the recorded one
+        return "YES"
+
+    def of_the_prompt(prompt: list[dict[str, str]]) -> str:
+        prompts.append(prompt[-1]["content"].partition("?")[0])
+        return "YES"
+
+    asked(judge, suite, tmp_path)
+    assert sorted(given) == [("t1", chat), ("t2", chat)]
+    assert verdicts(measured(judge, suite, tmp_path, "replay")) == ["YES", "YES"]
+    assert len(given) == 2
+    # A name that is no field gets the messages of the prompt, as in any suite.
+    (tmp_path / "prompt").mkdir()
+    asked(of_the_prompt, suite, tmp_path / "prompt")
+    assert sorted(prompts) == ["Is this right", "Right or not"]
+
+
+@pytest.mark.parametrize("name", ["template", "template_id", "messages"])
+def test_a_field_called_like_the_wording_is_no_wording(tmp_path: Path, name: str) -> None:
+    suite = loaded(
+        tmp_path,
+        CONTENT.replace("{{text}}", "{{" + name + "}}"),
+        [{"id": "one", name: "Ice floats.", "label": "YES"}],
+    )
+
+    def judge(**_: str) -> str:
+        return "YES"
+
+    parameter = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY)
+    judge.__signature__ = inspect.Signature([parameter])  # type: ignore[attr-defined]
+    binding = binding_of(judge, declared_judge("house", judge), suite)
+    assert binding is not None
+    assert not binding.wording
+    assert has_own_prompt(binding)
 
 
 @pytest.mark.parametrize(

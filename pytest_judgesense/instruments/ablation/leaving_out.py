@@ -65,7 +65,7 @@ def texts_sent(judge: JudgeSpec, suite: Suite, cassettes: Path) -> tuple[SentTex
     if not has_own_prompt(binding):
         return ()
     assert binding is not None, "a function of the messages has no prompt of its own"
-    if TEMPLATE_ID in binding.fields.values():
+    if TEMPLATE_ID in binding.wording:
         raise UsageError(
             f"the prompt of judge {judge.name!r} cannot be taken apart",
             found=f"{signature(function, judge.model)}, which chooses a prompt by {TEMPLATE_ID}",

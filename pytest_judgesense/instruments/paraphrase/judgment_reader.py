@@ -18,7 +18,8 @@ from pytest_judgesense.files.rows import Row, field_of
 from pytest_judgesense.replies import parse_reply
 from pytest_judgesense.replies.confidence import (
     CONFIDENCE,
-    StatedConfidence,
+    UNUSABLE,
+    ConfidenceFault,
     number_stated,
     stated_confidence,
 )
@@ -154,8 +155,8 @@ class JudgmentReader:
             people={LABEL: people} if people else {},
         )
         tokens = (self._whole(row, f"{part}_tokens", 0) for part in ("prompt", "completion"))
-        source, confidence = self._source(row), self._confidence(row, reply, outcome)
-        detail = {"source": source} if source else {}
+        source, stated = self._source(row), self._confidence(row, reply, outcome)
+        detail = {**stated, "source": source} if source else stated
         return Judgment(
             trial,
             self._required(row, "judge"),
@@ -163,7 +164,7 @@ class JudgmentReader:
             reply=reply,
             usage=Usage(*tokens),
             latency_s=self._number(row, "latency_s", "seconds, at least 0"),
-            detail=(detail if confidence is None else {CONFIDENCE: confidence, **detail}) or None,
+            detail=detail or None,
         )
 
     def _placed(self, row: Row, item: str) -> tuple[str, str]:
@@ -253,17 +254,26 @@ class JudgmentReader:
             raise row.wrong(self.columns[name], expected)
         return number
 
-    def _confidence(self, row: Row, reply: str | None, outcome: JudgmentOutcome) -> float | None:
-        """How sure the judge is of its verdict: by a column, else by the reply that is read."""
+    def _confidence(self, row: Row, reply: str | None, outcome: JudgmentOutcome) -> dict[str, Any]:
+        """How sure the judge is of its verdict, or why what it states is none.
+
+        By a column, else by the reply that is read; empty where neither states anything.
+        """
         column = self.columns.get(CONFIDENCE)
         if not isinstance(outcome, Verdict):
-            return None
+            return {}
         if column is not None:
-            return confidence_in(row, column)
+            confidence = confidence_in(row, column)
+            return {} if confidence is None else {CONFIDENCE: confidence}
         if self.space is None or self.space.score is not None:
-            return None
+            return {}
         stated = stated_confidence(reply or "", self.space, outcome.value)
-        return stated.in_verdict(outcome.value) if isinstance(stated, StatedConfidence) else None
+        if stated is None:
+            return {}
+        if isinstance(stated, ConfidenceFault):
+            return {UNUSABLE: f"{stated.found}, not {stated.expected}"}
+        confidence = stated.in_verdict(outcome.value)
+        return {} if confidence is None else {CONFIDENCE: confidence}
 
     def _condition(self, row: Row) -> tuple[dict[str, str | float], str]:
         """The condition of a row, and what its temperature adds to the id of the trial."""

@@ -698,3 +698,14 @@ def test_labels_of_pairs_in_both_orders_show_what_they_name(
     shown = {of_field.field: of_field.shown for of_field in objection.open_namings}
     # Of verdicts it shows nothing: a judge may follow the order.
     assert shown == {"verdict": "", "label": naming}
+
+
+def test_a_confidence_out_of_range_in_a_reply_is_kept_as_unusable(tmp_path: Path) -> None:
+    replies = ['{"verdict": "yes", "confidence": 0.9}', '{"verdict": "yes", "confidence": 90}']
+    rows = [{"item": str(place), "text": reply} for place, reply in enumerate(replies)]
+    path = write_rows(tmp_path / "log.jsonl", rows)
+    read = read_table(path, {"reply": "text"}, judge="j", suite="s", labels=("yes", "no"))
+    assert [judgment.detail for judgment, _ in read.judgments] == [
+        {"confidence": 0.9},
+        {"unusable_confidence": "confidence = 90, not a number from 0 to 1"},
+    ]

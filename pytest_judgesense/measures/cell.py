@@ -502,6 +502,11 @@ def missing_of(outcomes: NDArray[np.int8]) -> Missing:
     return Missing(unparsed, failed, share=(unparsed + failed) / max(1, outcomes.size))
 
 
+def missing_among(calls: Iterable[Judgment]) -> Missing:
+    """What is missing of some calls, as of all by `missing_of`."""
+    return missing_of(np.array([_KINDS[type(call.outcome)] for call in calls], dtype=np.int8))
+
+
 def estimated(
     measure: Measure, cell: Cell, condition: Condition | None = None, **fields: Any
 ) -> Estimate:

@@ -19,19 +19,19 @@ lengths.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from pytest_judgesense.estimate import Missing
 from pytest_judgesense.instruments.depth.record_places import ABSENT, LENGTH, PLACE, STANDING
-from pytest_judgesense.measures.cell import Cell, once_a_cell
+from pytest_judgesense.measures.cell import Cell, missing_among, once_a_cell
 from pytest_judgesense.stats.comparison import Adjusted, end_of_test, holm
 from pytest_judgesense.stats.inputs import LEVEL
 from pytest_judgesense.stats.matched_shares import PlaceDrop, place_drops
-from pytest_judgesense.trial import Failed, Judgment, Unparsed
+from pytest_judgesense.trial import Judgment
 
 ALPHA: Final = 0.05
 
@@ -221,25 +221,19 @@ def missing_at(cell: Cell, spot: Spot) -> Missing:
 
     if not asked:
         return Missing()
-    ends = drop_if(here=True, elsewhere=False), drop_if(here=False, elsewhere=True)
-    return missing_calls(_calls_at(asked, spot.length), *ends)
+    return replace(
+        missing_among(_calls_at(asked, spot.length)),
+        lower_bound=drop_if(here=True, elsewhere=False),
+        upper_bound=drop_if(here=False, elsewhere=True),
+    )
 
 
 def missing_anywhere(cell: Cell) -> Missing:
     """The calls of all places and lengths without a verdict, without worst cases."""
     lengths = lengths_of(cell)
     calls = [c for length in lengths for c in _calls_at(asked_everywhere(cell, length), length)]
-    return missing_calls(calls) if calls else Missing()
+    return missing_among(calls)
 
 
 def _calls_at(asked: Iterable[PassageAsking], length: int) -> list[Judgment]:
     return [asking.calls[Spot(place, length)] for asking in asked for place in STANDING]
-
-
-def missing_calls(
-    calls: Sequence[Judgment], lower: float | None = None, upper: float | None = None
-) -> Missing:
-    """The calls without a verdict, and the ends of a value in the worst cases, if known."""
-    unparsed = sum(isinstance(call.outcome, Unparsed) for call in calls)
-    failed = sum(isinstance(call.outcome, Failed) for call in calls)
-    return Missing(unparsed, failed, lower, upper, (unparsed + failed) / len(calls))

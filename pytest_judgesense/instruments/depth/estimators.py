@@ -2,8 +2,8 @@
 
 ``depth_drop`` without a condition is that of the worst place and length, with the highest ends and
 worst cases of all: a bar on it holds for every one of them, and where one of them is not measured,
-it is not either. ``depth_recall`` and ``depth_false_alarm`` without a
-condition are those of all records.
+it is not either. ``depth_recall`` and ``depth_false_alarm`` without a condition are those of all
+records.
 """
 
 from __future__ import annotations
@@ -26,12 +26,18 @@ from pytest_judgesense.instruments.depth.askings import (
     lengths_of,
     missing_anywhere,
     missing_at,
-    missing_calls,
     passages_at,
     spots_of,
 )
 from pytest_judgesense.instruments.depth.record_places import ABSENT, LENGTH, PLACE, STANDING
-from pytest_judgesense.measures.cell import Cell, Units, estimated, rate, unavailable
+from pytest_judgesense.measures.cell import (
+    Cell,
+    Units,
+    estimated,
+    missing_among,
+    rate,
+    unavailable,
+)
 from pytest_judgesense.measures.differences import interval_of, outermost, outermost_cases
 from pytest_judgesense.measures.every_suite import Group
 from pytest_judgesense.stats.comparison import paired_difference
@@ -59,7 +65,11 @@ def _recall(cell: Cell, spots: Sequence[Spot], condition: Condition) -> Estimate
     if not passages:
         return unavailable(of.DEPTH_RECALL, cell, _NO_PASSAGE, condition)
     calls = [call for passage in passages for call in (passage.call_with, passage.call_without)]
-    missing = missing_calls(calls, _gain_if(passages, seen=False), _gain_if(passages, seen=True))
+    missing = replace(
+        missing_among(calls),
+        lower_bound=_gain_if(passages, seen=False),
+        upper_bound=_gain_if(passages, seen=True),
+    )
     stated = [(p, gain) for p in passages if (gain := p.gain) is not None]
     if not stated:
         return unavailable(of.DEPTH_RECALL, cell, _NO_VERDICTS, condition, missing=missing)

@@ -29,7 +29,13 @@ from pytest_judgesense.datasheets.sections import Estimates, TableRows
 from pytest_judgesense.estimate import Anew, Estimate, Missing, compact, share_of
 from pytest_judgesense.instruments.paraphrase.measures import LENIENCY, LENIENT
 from pytest_judgesense.instruments.paraphrase.stimuli import SPECIFIC, VAGUE
-from pytest_judgesense.measures.cell import Cell, estimated, once_a_cell, unavailable
+from pytest_judgesense.measures.cell import (
+    Cell,
+    estimated,
+    missing_among,
+    once_a_cell,
+    unavailable,
+)
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.measures.differences import interval_of
 from pytest_judgesense.measures.every_suite import Group
@@ -38,7 +44,7 @@ from pytest_judgesense.stats.inputs import LEVEL
 from pytest_judgesense.stats.placebo import ProbeEffect, edit_effect
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.text.shown_change import ends_text
-from pytest_judgesense.trial import ABSTAIN, CONTROL, Failed, Judgment, Unparsed
+from pytest_judgesense.trial import ABSTAIN, CONTROL, Judgment
 
 CONTROLS: Final = "controls"
 ALPHA: Final = 0.05
@@ -189,8 +195,6 @@ def _missing(leniency: Leniency) -> Missing:
     calls = [call for pairs in questions for pair in pairs for call in pair]
     if not calls:
         return Missing()
-    unparsed = sum(isinstance(call.outcome, Unparsed) for call in calls)
-    failed = sum(isinstance(call.outcome, Failed) for call in calls)
 
     def if_missing(specific: float, vague: float) -> float:
         def filled(pair: ControlPair) -> float:
@@ -200,7 +204,7 @@ def _missing(leniency: Leniency) -> Missing:
         return float(np.mean([np.mean([*map(filled, pairs)]) for pairs in questions]))
 
     lower, upper = if_missing(1.0, 0.0), if_missing(0.0, 1.0)
-    return Missing(unparsed, failed, lower, upper, (unparsed + failed) / len(calls))
+    return replace(missing_among(calls), lower_bound=lower, upper_bound=upper)
 
 
 def vague_that_pass(cell: Cell, _: Mapping[str, Any]) -> list[Group]:

@@ -41,11 +41,11 @@ from pytest_judgesense.instruments.probe.edited_side import (
     sides_of,
 )
 from pytest_judgesense.instruments.probe.stimuli import UNEDITED, line_of
-from pytest_judgesense.measures.cell import Cell, once_a_cell
+from pytest_judgesense.measures.cell import Cell, missing_among, once_a_cell
 from pytest_judgesense.stats.comparison import Adjusted, agreeing_ends, end_of_test, holm
 from pytest_judgesense.stats.inputs import LEVEL
 from pytest_judgesense.stats.placebo import ProbeEffect, edit_effect, naming_effect
-from pytest_judgesense.trial import Failed, Judgment, Unparsed
+from pytest_judgesense.trial import Judgment
 
 ALPHA: Final = 0.05
 
@@ -123,16 +123,14 @@ class Arms(NamedTuple):
 
 def missing_calls(compared: Iterable[Arms]) -> Missing:
     """The calls without a verdict, each once though several probes share it; no worst cases."""
-    outcomes = {
-        judgment.trial.id: judgment.outcome
+    judgments = {
+        judgment.trial.id: judgment
         for arms in compared
         for of_line in arms.calls.values()
         for call in of_line
         for judgment in (call.before, call.after)
     }
-    unparsed = sum(isinstance(outcome, Unparsed) for outcome in outcomes.values())
-    failed = sum(isinstance(outcome, Failed) for outcome in outcomes.values())
-    return Missing(unparsed, failed, share=(unparsed + failed) / max(1, len(outcomes)))
+    return missing_among(judgments.values())
 
 
 @dataclass(frozen=True)

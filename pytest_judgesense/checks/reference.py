@@ -86,6 +86,18 @@ def is_relabelled(then: Item, now: Item) -> bool:
     return None not in (then.right, now.right) and then.right != now.right
 
 
+def label_changes(items: Iterable[tuple[Item, Item]]) -> tuple[list[str], list[str]]:
+    """The ids of the items that have another label, and of those that have none any more.
+
+    Args:
+        items: each as it was and as it is.
+    """
+    pairs = [*items]
+    changed = [now.id for then, now in pairs if is_relabelled(then, now)]
+    removed = [now.id for then, now in pairs if then.right and not now.right]
+    return changed, removed
+
+
 def clusters_differ(items: Iterable[tuple[Item, Item]]) -> bool:
     """Whether other items are one cluster now than then; each item as it was and as it is."""
     pairs = {(then.cluster, now.cluster) for then, now in items}

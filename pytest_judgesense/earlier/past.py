@@ -23,12 +23,18 @@ from pytest_judgesense.checks.reference import (
     Reference,
     clusters_differ,
     design_as_then,
-    is_relabelled,
+    label_changes,
 )
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
 from pytest_judgesense.earlier.baseline import Measured
-from pytest_judgesense.earlier.successors import Declared, RecordedThen, Successors, table_at
+from pytest_judgesense.earlier.successors import (
+    PROJECT_FILE,
+    Declared,
+    RecordedThen,
+    Successors,
+    table_at,
+)
 from pytest_judgesense.errors import JudgesenseError, UsageError, listed
 from pytest_judgesense.estimate import find_estimate
 from pytest_judgesense.files.limits import toml_value
@@ -62,7 +68,6 @@ from pytest_judgesense.suites.signatures import files_of_function
 from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Design, Judgment, Trial
 
-_PROJECT: Final = "pyproject.toml"
 # Behind the id of a trial that is not asked again.
 _GONE: Final = " (gone)"
 _CONFTEST: Final = "conftest.py"
@@ -306,9 +311,10 @@ class Past:
             )
         if clusters_differ(self._pairs):
             yield f"other items are one cluster than at {self.name}"
-        if changed := [now.id for then, now in self._pairs if is_relabelled(then, now)]:
+        changed, removed = label_changes(self._pairs)
+        if changed:
             yield f"{len(changed)} items have another label than at {self.name} {_named(changed)}"
-        if removed := [now.id for then, now in self._pairs if then.right and not now.right]:
+        if removed:
             yield f"{len(removed)} labels were removed and count as they were {_named(removed)}"
 
     @property
@@ -485,8 +491,8 @@ class PastReader:
             found=f"Judge({jury.name!r}, members=...) in {jury.source}",
             expected="a table: what a jury was made of is read there, for it has no recording and "
             "code of a revision is not run",
-            remedy=f"declare it in {_PROJECT}, {table_of(jury.name)} members = [...], which may "
-            "name judges of conftest.py; or compare with a file: --judge-baseline PATH",
+            remedy=f"declare it in {PROJECT_FILE}, {table_of(jury.name)} members = [...], which "
+            "may name judges of conftest.py; or compare with a file: --judge-baseline PATH",
         )
 
     def _with_members(self, jury: JudgeSpec, declared: Mapping[str, JudgeSpec]) -> JudgeSpec:
@@ -527,7 +533,7 @@ class PastReader:
     @cached_property
     def newly_retired(self) -> tuple[str, ...]:
         """The judges and suites that were there and are called retired since then."""
-        table = self.root / _PROJECT
+        table = self.root / PROJECT_FILE
         before: tuple[str, ...] = ()
         if self.revision.contains(table) and self.revision.holds(table):
             self.revision.write([table], self.folder)
@@ -639,7 +645,7 @@ def ini_at(revision: Revision, start: Path, folder: Path) -> Mapping[str, Any]:
         return {}
     paths = [place / name for place in above for name in dict(INI_FILES)]
     revision.write([path for path in paths if revision.holds(path)], folder)
-    file, options = pytest_options(revision.place_in(folder, start / _PROJECT).parent)
+    file, options = pytest_options(revision.place_in(folder, start / PROJECT_FILE).parent)
     return options if file.is_relative_to(folder) else {}
 
 

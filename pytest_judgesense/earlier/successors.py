@@ -30,7 +30,7 @@ from pytest_judgesense.suites.builtin import SUITE_SUFFIX, builtin_suites
 from pytest_judgesense.suites.suite import Suite
 
 _RECORDING: Final = ".jsonl"
-_PROJECT: Final = "pyproject.toml"
+PROJECT_FILE: Final = "pyproject.toml"
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class Successors:
 
 def table_at(revision: Revision, start: Path) -> Path | None:
     """The ``pyproject.toml`` that was the nearest in a folder of the working tree or above it."""
-    places = (folder / _PROJECT for folder in (start, *start.parents))
+    places = (folder / PROJECT_FILE for folder in (start, *start.parents))
     return next((path for path in places if revision.contains(path) and revision.holds(path)), None)
 
 

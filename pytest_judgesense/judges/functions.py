@@ -32,9 +32,8 @@ from pytest_judgesense.suites.suite import Suite
 from pytest_judgesense.trial import Verdict, is_number, score_text
 
 # What a function may take besides the fields of the items, which go first where they have such a
-# name: the template's text with its
-# placeholders, its id, and the messages of the whole prompt; and the criterion that is asked for,
-# where each has a call of its own.
+# name: the template's text with its placeholders, its id, and the messages of the whole prompt; and
+# the criterion that is asked for, where each has a call of its own.
 TEMPLATE: Final = "template"
 TEMPLATE_ID: Final = "template_id"
 MESSAGES: Final = "messages"

@@ -67,11 +67,10 @@ def _nothing_compared(cell: Cell) -> str:
     )
     missing = missing_of(cell.outcomes)
     count = missing.unparsed + missing.failed
+    silent = f"; {count} replies without a verdict" if count else ""
     return (
         "no measure is a share of units in two or more groups that have "
-        f"{FEWEST_CLUSTERS} clusters each ({', '.join(sizes)})"
-        + f"; {count} replies without a verdict"
-        * bool(count)
+        f"{FEWEST_CLUSTERS} clusters each ({', '.join(sizes)}){silent}"
     )
 
 

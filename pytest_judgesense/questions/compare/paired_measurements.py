@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.earlier_explanation import flip_lines
-from pytest_judgesense.checks.reference import Reference, RelabelledFile, is_relabelled
+from pytest_judgesense.checks.reference import Reference, RelabelledFile, label_changes
 from pytest_judgesense.checks.regression import Adjustment, Comparison
 from pytest_judgesense.earlier.baseline import Measured, changes
 from pytest_judgesense.errors import UsageError, listed
@@ -224,10 +224,11 @@ def _relabelled(of_file: RelabelledFile | None, old: str) -> Iterator[str]:
     """What of the labels is not as in the file of ``old``, in sentences."""
     items = of_file.items if of_file else {}
     counted = f"of {len(items)} items"
-    if changed := [id_ for id_, (then, now) in items.items() if is_relabelled(then, now)]:
+    changed, removed = label_changes(items.values())
+    if changed:
         than = f"have another label than for the {old}"
         yield f"{len(changed)} {counted} {than} ({some(changed)})"
-    if removed := [id_ for id_, (then, now) in items.items() if then.right and not now.right]:
+    if removed:
         kept = "have no label any more: it counts as it was"
         yield f"{len(removed)} {counted} {kept} ({some(removed)})"
 

@@ -102,18 +102,21 @@ class RecordedThen:
             UsageError: a ``pyproject.toml`` of then cannot be read.
         """
         suites: dict[str, list[Path]] = defaultdict(list)
+        items: set[Path] = set()
         for path in revision.files:
             if path.name.endswith(SUITE_SUFFIX):
                 with suppress(NoRevision):  # a link, which is no suite of its own
                     revision.write([path], folder)
                     head = head_of(revision.place_in(folder, path))
                     suites[head.get("name", "")].append(path)
-        # Items stand beside their suite, and are no recordings.
+                    items.add((path.parent / head.get("file", "")).resolve())
+        # Items are no recordings; those that no suite names any more stand beside one.
         beside_suites = {path.parent for paths in suites.values() for path in paths}
         recordings: dict[tuple[str, str], list[Path]] = defaultdict(list)
         for path in revision.files:
             is_of_suite = path.stem in suites or path.stem in builtin_suites()
-            if path.suffix == _RECORDING and is_of_suite and path.parent not in beside_suites:
+            is_of_items = path in items or path.parent in beside_suites
+            if path.suffix == _RECORDING and is_of_suite and not is_of_items:
                 recordings[path.parent.name, path.stem].append(path)
         juries = _juries_of(root.resolve(), suites.values(), revision, folder)
         return cls(root.resolve(), dict(suites), dict(recordings), juries)

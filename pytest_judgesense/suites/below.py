@@ -33,8 +33,14 @@ def suite_files_below(root: Path) -> Iterator[Path]:
 
 
 def head_of(path: Path) -> dict[str, str]:
-    """The ``name`` of a suite file, and what it ``was``; nothing of one that cannot be read."""
+    """The ``name`` of a suite file, what it ``was``, and the ``file`` of its items.
+
+    Nothing of one that cannot be read.
+    """
     with suppress(OSError, ValueError):
         table = toml_value(read_text(path))
-        return {key: table[key] for key in ("name", "was") if isinstance(table.get(key), str)}
+        stimuli = table.get("stimuli")
+        of_items = stimuli.get("file") if isinstance(stimuli, dict) else None
+        stated = {"name": table.get("name"), "was": table.get("was"), "file": of_items}
+        return {key: value for key, value in stated.items() if isinstance(value, str)}
     return {}

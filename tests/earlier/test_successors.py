@@ -190,6 +190,20 @@ def test_items_beside_their_suite_are_no_recording(tmp_path: Path) -> None:
     assert [*recorded.recordings] == [("mine", name)]
 
 
+def test_items_are_no_recording_wherever_their_suite_names_them(tmp_path: Path) -> None:
+    # `judgesense init --items tiny.jsonl` gives the suite the name of its items.
+    root = repository(tmp_path / "repository")
+    for folder in ("suites/tiny", "cassettes/mine"):
+        (root / folder).mkdir(parents=True)
+    text = CONTENT.replace("items.jsonl", "../../tiny.jsonl")
+    (root / "suites" / "tiny" / "tiny.suite.toml").write_text(text)
+    (root / "tiny.jsonl").write_text('{"id": "i", "text": "x", "label": "YES"}\n')
+    (root / "cassettes" / "mine" / "tiny.jsonl").write_text("")
+    commit(root)
+    recorded = RecordedThen.read(Revision.read("HEAD", root), root, tmp_path / "then")
+    assert [*recorded.recordings] == [("mine", "tiny")]
+
+
 def test_juries_of_then_are_those_of_the_tables_that_the_project_reads(suite: Suite) -> None:
     top = repository(suite.path.parents[1])
     (top / "pyproject.toml").write_text(

@@ -270,5 +270,6 @@ def contradicted_passages(rows: TableRows) -> Iterator[Passage]:
     """The numbers, and the texts of each label with both verdicts, for a page."""
     yield Passage("", f"{contradicted_brief(rows)}: {_expected(rows)}.", "")
     for row in rows[1:]:
-        texts = "\n".join(f"{name}: {printable(text)}" for name, text in row["texts"].items())
+        # On one line, as everything that a page prints with a margin.
+        texts = " / ".join(f"{name}: {printable(text)}" for name, text in row["texts"].items())
         yield Passage(row["item"], texts or "(the texts are not in the log)", _both(row), 1)

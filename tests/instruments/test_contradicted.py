@@ -126,6 +126,9 @@ def test_the_page_has_the_texts_and_both_verdicts(tmp_path: Path) -> None:
     assert (passage.name, passage.words) == ("w", "label YES, all 3 readings NO")
     assert passage.text.startswith("text: text w ")
     assert "\x1b" not in passage.text
+    # A page shows a text in one line: another field is told apart within it.
+    both = {**table[1], "texts": {"text": "w", "source": "s"}}
+    assert [*section.passages([table[0], both])][1].text == "text: w / source: s"
     assert [*section.lines(table)][1] == "  w: label YES, all 3 readings NO"
     assert section.brief(table) == "1 label to look at"
 

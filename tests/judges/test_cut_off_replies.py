@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -110,6 +111,13 @@ def pairs(tmp_path: Path) -> Suite:
     return load_suite(write_suite(tmp_path, PAIRWISE, items), None, BUILT_IN.forms)
 
 
+@pytest.fixture
+def clients() -> Iterator[ExitStack]:
+    """Clients of SDKs, closed at the end: a socket that nobody closes fails some later test."""
+    with ExitStack() as stack:
+        yield stack
+
+
 def measured(judge: JudgeSpec, suite: Suite, folder: Path, mode: Any, **asking: Any) -> Measurement:
     loop = AskingLoop()
     try:
@@ -120,9 +128,9 @@ def measured(judge: JudgeSpec, suite: Suite, folder: Path, mode: Any, **asking: 
         loop.close()
 
 
-def by_openai(url: str) -> Function:
+def by_openai(url: str, clients: ExitStack) -> Function:
     openai = pytest.importorskip("openai")
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
+    client = clients.enter_context(openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0))
 
     def judge(messages: list[dict[str, str]]) -> Any:
         answer = client.chat.completions.create(model="m-1", messages=messages, max_tokens=256)
@@ -131,10 +139,10 @@ def by_openai(url: str) -> Function:
     return judge
 
 
-def by_openai_parsed(url: str) -> Function:
+def by_openai_parsed(url: str, clients: ExitStack) -> Function:
     """The SDK raises `LengthFinishReasonError` here."""
     openai, pydantic = pytest.importorskip("openai"), pytest.importorskip("pydantic")
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
+    client = clients.enter_context(openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0))
     verdict = pydantic.create_model("Verdict", winner=(str, ...))
 
     def judge(messages: list[dict[str, str]]) -> Any:
@@ -146,9 +154,9 @@ def by_openai_parsed(url: str) -> Function:
     return judge
 
 
-def by_responses(url: str) -> Function:
+def by_responses(url: str, clients: ExitStack) -> Function:
     openai = pytest.importorskip("openai")
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
+    client = clients.enter_context(openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0))
 
     def judge(messages: list[dict[str, str]]) -> Any:
         answer = client.responses.create(model="m-1", input=messages, max_output_tokens=256)
@@ -157,9 +165,9 @@ def by_responses(url: str) -> Function:
     return judge
 
 
-def by_anthropic(url: str) -> Function:
+def by_anthropic(url: str, clients: ExitStack) -> Function:
     anthropic = pytest.importorskip("anthropic")
-    client = anthropic.Anthropic(base_url=url, api_key="k", max_retries=0)
+    client = clients.enter_context(anthropic.Anthropic(base_url=url, api_key="k", max_retries=0))
 
     def judge(messages: list[dict[str, str]]) -> Any:
         answer = client.messages.create(model="m-1", max_tokens=256, messages=messages)
@@ -168,10 +176,10 @@ def by_anthropic(url: str) -> Function:
     return judge
 
 
-def by_anthropic_blindly(url: str) -> Function:
+def by_anthropic_blindly(url: str, clients: ExitStack) -> Function:
     """Code that takes the first block for a text raises an AttributeError."""
     anthropic = pytest.importorskip("anthropic")
-    client = anthropic.Anthropic(base_url=url, api_key="k", max_retries=0)
+    client = clients.enter_context(anthropic.Anthropic(base_url=url, api_key="k", max_retries=0))
 
     def judge(messages: list[dict[str, str]]) -> Any:
         answer = client.messages.create(model="m-1", max_tokens=256, messages=messages)
@@ -196,10 +204,14 @@ def by_anthropic_blindly(url: str) -> Function:
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_a_function_whose_replies_are_reasoning_alone_is_told_to_raise_max_tokens(
-    pairs: Suite, tmp_path: Path, by_sdk: Callable[[str], Function], body: dict[str, Any]
+    pairs: Suite,
+    tmp_path: Path,
+    clients: ExitStack,
+    by_sdk: Callable[[str, ExitStack], Function],
+    body: dict[str, Any],
 ) -> None:
     with endpoint(answering(body)) as server:
-        judge = declared_judge("house", by_sdk(server.url))
+        judge = declared_judge("house", by_sdk(server.url, clients))
         with pytest.raises(LimitReached) as stopped:
             measured(judge, pairs, tmp_path, "record", max_unparsed=2)
         recorded = measured(judge, pairs, tmp_path, "record", proves=True)

@@ -23,7 +23,8 @@ PROMPT = '''Care for evens.
 Text: {{text}}
 Reply YES or NO.'''
 SYSTEM = "You judge numbers. Be kind."
-client = httpx.Client()
+# Nobody closes it.
+client = httpx.Client(limits=httpx.Limits(max_keepalive_connections=0))
 
 def _post(messages):
     body = {{"model": "m-1", "messages": messages}}

@@ -8,6 +8,7 @@ Cohere's, Ollama's, whole or as an event stream. Other formats are ignored.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from pytest_judgesense.cassettes.bodies import at_path
@@ -229,7 +230,7 @@ def _usage(body: str | bytes) -> Usage | None:
 
 def _ended_by_length(events: Iterable[Mapping[str, Any]]) -> bool:
     return any(
-        end in at_path(event, path.split("."))
+        end in at_path(event, _keys(path))
         for event in events
         for path, end in _ENDED_BY_LENGTH.items()
     )
@@ -245,7 +246,7 @@ def _has_text(event: Mapping[str, Any]) -> bool:
 
 def _all_of(paths: Iterable[str], event: Mapping[str, Any]) -> list[Any]:
     """What stands at some paths."""
-    return [value for path in paths for value in at_path(event, path.split(".")) if value]
+    return [value for path in paths for value in at_path(event, _keys(path)) if value]
 
 
 def _objects(body: str | bytes) -> Iterator[Mapping[str, Any]]:
@@ -272,11 +273,16 @@ def _first(value: Mapping[str, Any], paths: Iterable[str]) -> Any:
     """The first number found at one of ``paths``; ``None`` if there is none."""
     for path in paths:
         part: Any = value
-        for key in path.split("."):
+        for key in _keys(path):
             part = part.get(key) if isinstance(part, dict) else None
         if isinstance(part, int | float) and not isinstance(part, bool):
             return part
     return None
+
+
+@cache  # of the few paths above, for every call that is replayed
+def _keys(path: str) -> tuple[str, ...]:
+    return tuple(path.split("."))
 
 
 def _count(value: Any, before: int | None) -> int | None:

@@ -566,7 +566,7 @@ class PlannedGate:
         return _Answers(*(np.add.reduceat(counts, starts) for counts in (right, first, flips)))
 
     def _found(self, now: _Answers) -> FoundLoss:
-        then = self._asked(self._chances, None, _THEN)
+        then = _before(self)
         sizes = np.asarray(self.clusters) * self._groups
         labelled = np.bincount(self._items[: self.labelled], minlength=sizes.size) * self._groups
         there = labelled > 0
@@ -593,6 +593,12 @@ class PlannedGate:
             for (name, of), lost in zip(findings.items(), worse, strict=True)
         }
         return FoundLoss(*(shares.get(name) for name in FoundLoss._fields))
+
+
+@lru_cache(maxsize=1)  # each loss is compared with the same session
+def _before(gate: PlannedGate) -> _Answers:
+    """The answers of the session before a loss."""
+    return gate._asked(gate._chances, None, _THEN)
 
 
 class _Answers(NamedTuple):

@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.stats import mannwhitneyu
 
 from pytest_judgesense.stats.night_order import (
+    BLOCKS,
     CONFIRMED,
     EARLIER,
     LEVEL,
     LOOKS,
     OrderFound,
+    _p_of,
     block_p,
     deciding_block,
     drawn_ranks,
@@ -111,3 +114,16 @@ def test_a_better_last_session_never_lowers_its_p_value(history: list[float], ot
     low, high = sorted((history[-1], other))
     worse, better = (block_p([*history[:-1], last])[-1] for last in (low, high))
     assert worse <= better + 1e-12
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_blocks_have_the_p_values_of_scipy(block: int) -> None:
+    rng = np.random.default_rng(block)
+    for earlier in (5, 6, 13, 40):
+        late_and_before = np.argsort(rng.random((20, earlier + block)), axis=-1)
+        late_and_before[0] = np.arange(earlier + block)[::-1]  # the block below all
+        late_and_before[1] = np.arange(earlier + block)  # above all
+        late, before = late_and_before[:, -block:], late_and_before[:, :-block]
+        of_scipy = mannwhitneyu(late, before, alternative="less", axis=-1, method="exact").pvalue
+        assert _p_of(late_and_before, block) == pytest.approx(of_scipy, rel=1e-12)
+        assert _p_of(late_and_before, block)[1] == 1

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pytest_judgesense.checks.suite_faults import can_clear, default_limit
 from pytest_judgesense.files.output import toml_key, toml_text
@@ -21,6 +22,9 @@ from pytest_judgesense.measures.shared import AGREEMENT, REPEAT_FLIP_RATE, SIDE_
 from pytest_judgesense.registry import FirstCheck, LabelChecks
 from pytest_judgesense.stats.losses import ASSUMED_CORRELATION, ASSUMED_RATE, PlannedGate
 from pytest_judgesense.trial import grouped
+
+# Of finding each of some losses: scattered, and on whole clusters.
+_Chances: TypeAlias = list[list[float | None]]
 
 
 @dataclass(frozen=True)
@@ -263,19 +267,28 @@ def _losses_found(
         repeats=margins.get(REPEAT_FLIP_RATE.name),
         tests=len(table["checks"][NO_REGRESSION.name]),
     )
-    kinds = (False, True)
-    if gate.bias is not None:
-        found = [[gate.first_slot(loss, whole=of).bias for loss in _LOSSES] for of in kinds]
+    of_slots, of_wrong = _chances_of(gate)
+    if of_slots:
         about = f"the first slot wins more often, on {sum(sizes)} pairs"
-        yield from _chances_line(SIDE_BIAS.name, found, on_whole, about)
+        yield from _chances_line(SIDE_BIAS.name, of_slots, on_whole, about)
+    if of_wrong:
+        yield from _chances_line(AGREEMENT.name, of_wrong, on_whole, f"on {labelled} labels")
+
+
+@lru_cache(maxsize=64)  # the suites of a log ask about the same items
+def _chances_of(gate: PlannedGate) -> tuple[_Chances, _Chances]:
+    """The chances of `_LOSSES` to the first slot, and of right verdicts; empty if not compared."""
+    kinds = (False, True)
+    of_slots: _Chances = []
+    of_wrong: _Chances = []
+    if gate.bias is not None:
+        of_slots = [[gate.first_slot(loss, whole=of).bias for loss in _LOSSES] for of in kinds]
     if gate.agreement is not None:
-        found = [[gate.wrong(loss, whole=of).agreement for loss in _LOSSES] for of in kinds]
-        yield from _chances_line(AGREEMENT.name, found, on_whole, f"on {labelled} labels")
+        of_wrong = [[gate.wrong(loss, whole=of).agreement for loss in _LOSSES] for of in kinds]
+    return of_slots, of_wrong
 
 
-def _chances_line(
-    name: str, chances: Sequence[Sequence[float | None]], on_whole: str, about: str
-) -> Iterator[str]:
+def _chances_line(name: str, chances: _Chances, on_whole: str, about: str) -> Iterator[str]:
     """The chances of scattered losses and of those on whole items; none where they are not known"""
     scattered, whole = (
         " and ".join(f"{chance:.0%}" for chance in of if chance is not None) for of in chances

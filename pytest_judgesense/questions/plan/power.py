@@ -28,7 +28,7 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measurement import cell_of
 from pytest_judgesense.measures.bar import Check
 from pytest_judgesense.measures.cell import Cell
-from pytest_judgesense.measures.cell_estimates import estimate_all
+from pytest_judgesense.measures.cell_estimates import estimate_all, estimates_where
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.stats import chances
 from pytest_judgesense.stats.chances import CAUGHT, Chance, ShareBar
@@ -137,7 +137,7 @@ def powers(suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) ->
 class JudgedSuite:
     """What is known of a suite: a judge's judgments, or by the plan alone their number.
 
-    Estimates of each cluster, and of each replicate of each cluster, are made once.
+    The parts of each cluster, and of each replicate of each cluster, are made once.
     """
 
     def __init__(self, suite: Suite, assumed: PowerAssumptions, cell: Cell | None = None) -> None:
@@ -150,16 +150,16 @@ class JudgedSuite:
         self.cell, self.estimates = cell, estimate_all(cell)
 
     @cached_property
-    def _whole(self) -> dict[str, tuple[Estimate, ...]]:
+    def _whole(self) -> dict[str, Cell]:
         return self._by(lambda trial: trial.cluster)
 
     @cached_property
-    def _apart(self) -> dict[tuple[str, int], tuple[Estimate, ...]]:
+    def _apart(self) -> dict[tuple[str, int], Cell]:
         return self._by(lambda trial: (trial.cluster, trial.replicate))
 
-    def _by(self, key: Callable[[Trial], _Key]) -> dict[_Key, tuple[Estimate, ...]]:
+    def _by(self, key: Callable[[Trial], _Key]) -> dict[_Key, Cell]:
         groups = grouped(self.cell.all_judgments, lambda judgment: key(judgment.trial))
-        return {whose: estimate_all(self.cell.of(group)) for whose, group in groups.items()}
+        return {whose: self.cell.of(group) for whose, group in groups.items()}
 
     def units(self, estimate: Estimate) -> list[tuple[float, int]]:
         """Sum and number of the estimate's units in each cluster that has any."""
@@ -334,8 +334,10 @@ class JudgedSuite:
         return correlation_kept(totals, numbers)
 
 
-def _units(estimates: tuple[Estimate, ...], like: Estimate) -> tuple[float, int]:
-    """Sum and number of units of the estimate that is like this one."""
+def _units(part: Cell, like: Estimate) -> tuple[float, int]:
+    """Sum and number of units of the estimate of ``part`` that is like this one."""
+    # There is a part for each item, and few of the measures are planned.
+    estimates = estimates_where(part, lambda measure: measure.name == like.measure)
     same = find_estimate(estimates, like.measure, dict(like.condition))
     return (0.0, 0) if same is None or same.count is None else (same.count, same.n)
 

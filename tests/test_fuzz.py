@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.fuzzing import DOORS, examples, knock
 
-EXAMPLES = 30
+EXAMPLES = 20
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -285,16 +285,14 @@ def test_a_measure_in_the_list_of_its_kind_has_everything_that_a_measure_has() -
     [
         "vacuum",
         "coherence@quick",
-        "preference@quick",
-        *of_known_kinds(
-            "ladder@quick",
-            "criterion",
-            "debate@paper-quick",
-            "rubric@quick",
-            "probe",
-            "depth@quick",
+        *of_known_kinds("ladder@quick", "rubric@quick", "depth@quick"),
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in (
+                "preference@quick",
+                *of_known_kinds("criterion", "debate@paper-quick", "probe", "temperature"),
+            )
         ),
-        *(pytest.param(name, marks=pytest.mark.long) for name in of_known_kinds("temperature")),
     ],
 )
 def test_the_rooms_that_a_suite_needs_give_what_all_rooms_give(suite: str) -> None:

@@ -64,7 +64,7 @@ PYTHON = Path(sys.executable).name
         (lambda: os.system("true"), "a shell"),
         (lambda: asyncio.run(of_a_coroutine()), PYTHON),
         (lambda: in_a_pool("fork"), "a forked process"),
-        (lambda: in_a_pool("spawn"), "a worker process"),
+        pytest.param(lambda: in_a_pool("spawn"), "a worker process", marks=pytest.mark.long),
         (lambda: in_a_pool("forkserver"), "a worker process"),
     ],
     ids=["subprocess", "posix_spawn", "system", "asyncio", "fork", "spawn", "forkserver"],

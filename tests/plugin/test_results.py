@@ -20,7 +20,7 @@ from pytest_judgesense.trial import RequestCount
 from tests.report.replaying import SHIPPED, parts_of
 
 PROFILES = [
-    pytest.param(name, marks=() if name in ("clean", "noisy") else pytest.mark.long)
+    pytest.param(name, marks=() if name == "noisy" else pytest.mark.long)
     for name in sorted(SHIPPED)
 ]
 

@@ -337,7 +337,7 @@ def test_csv_holds_unrounded_numbers_and_no_formula() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["shipped", "heat"])
+@pytest.mark.parametrize("kind", ["shipped", pytest.param("heat", marks=pytest.mark.long)])
 def test_drawings_are_the_same_bytes_keep_text_and_hold_no_style(kind: str) -> None:
     for one in figures_of(kind).values():
         if isinstance(one, Absent):

@@ -218,7 +218,7 @@ def test_the_smallest_loss_is_found_in_four_of_five() -> None:
     assert PlannedComparison(0.1, 0.0, (1,) * 20, 0.05).smallest_loss() is None
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @given(
     st.floats(0.05, 1),
     st.floats(0, 1),

@@ -32,6 +32,12 @@ EVERY = [
 ]
 
 
+# With 60 transcripts of up to 16,000 tokens; in the gate a preset stands for them.
+BY_TEXT = [
+    pytest.param(*place, marks=[pytest.mark.long] * (place == ("depth", None))) for place in EVERY
+]
+
+
 def _suite(name: str, preset: str | None = None) -> Suite:
     return load_suite(builtin_suites()[name], preset)
 
@@ -435,7 +441,7 @@ def _numbers_of(text: str) -> Counter[str]:
     return Counter(re.findall(r"\w+", text))
 
 
-@pytest.mark.parametrize(("name", "preset"), EVERY)
+@pytest.mark.parametrize(("name", "preset"), BY_TEXT)
 def test_a_prompt_holds_the_texts_of_its_stimulus_and_nothing_else(
     name: str, preset: str | None
 ) -> None:
@@ -492,7 +498,7 @@ RANKED = re.compile(
 )
 
 
-@pytest.mark.parametrize(("name", "preset"), EVERY)
+@pytest.mark.parametrize(("name", "preset"), BY_TEXT)
 def test_no_stimulus_carries_a_mark_of_its_rank(name: str, preset: str | None) -> None:
     for item in _suite(name, preset).items:
         for text in (*item.fields.values(), *item.contents):

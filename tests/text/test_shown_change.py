@@ -177,12 +177,12 @@ def worse_by(reply: Reply, lost: float) -> Reply:
     return lambda trial, chance, rng: reply(trial, chance - lost, rng)
 
 
-IN_THE_GATE = {"scale", "pairs"}
+IN_THE_GATE = {"pairs"}
 
 
 @pytest.mark.parametrize(
     "suite",
-    # In the gate: grades, and pairs whose sides are counted.
+    # In the gate: pairs, whose sides are counted too.
     [
         pytest.param(suite, marks=() if suite in IN_THE_GATE else pytest.mark.long)
         for suite in SUITES

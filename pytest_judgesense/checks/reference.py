@@ -7,6 +7,8 @@ wants to pass:
 * **Labels** that have changed are those of then and those of now: a loss under either is a loss. A
   label that was removed counts as it was. So is the **design**: the pairs of wordings that are
   compared, the cut of a scale, a pass mark, weights; and which items are one **cluster**.
+* Where labels have been **renamed**, and verdicts of then have a label that there is no more,
+  nothing is compared: in the words of now each of them would be wrong.
 * **Units that are gone**, and verdicts that are missing now less those that were missing then, are
   counted. Above a twentieth of the units of then, or with the edited ones above a fifth, nothing is
   decided, whatever the policy: so many could hide a loss of about that size.
@@ -31,11 +33,12 @@ from pytest_judgesense.checks.regression import (
     conditions_of_parts,
     in_parts,
 )
+from pytest_judgesense.errors import UsageError, listed
 from pytest_judgesense.estimate import find_estimate, number_text
 from pytest_judgesense.measures.cell import answered
 from pytest_judgesense.measures.definition import Measure
 from pytest_judgesense.suites.item import Item
-from pytest_judgesense.trial import SYSTEM, Design, Trial
+from pytest_judgesense.trial import SYSTEM, Design, Judgment, Trial
 
 # Trials by their ids, with other labels than their judgments have.
 Relabelled: TypeAlias = Mapping[str, Trial]
@@ -168,6 +171,50 @@ def _answers(design: Design) -> tuple[object, ...]:
     """What decides which answers there are."""
     criteria = tuple((criterion.name, criterion.labels) for criterion in design.criteria)
     return design.kind, design.labels, design.ordinal, design.pairwise, criteria
+
+
+def refuse_renamed_labels(
+    suite: str,
+    then: Design,
+    judgments: Iterable[Judgment],
+    now: Design,
+    *,
+    at: str,
+    lists_all: bool = True,
+) -> None:
+    """Refuse verdicts that say nothing in the labels of today.
+
+    Labels in another order, more of them, and some less that no verdict or item of then has, are no
+    reason. Nor are the ends of a range, of which verdicts are numbers.
+
+    Args:
+        suite: its name.
+        then: the design of then.
+        judgments: of then, of the trials that are compared.
+        now: the design of today.
+        at: where the old verdicts are, such as ``at main``.
+        lists_all: whether the design of today has all labels that there are; else it may have been
+            read off a log that does not show all of them, and another label may be another one.
+
+    Raises:
+        UsageError: a verdict, or the label of an item, is one that is no label now.
+    """
+    if then.score is not None or now.score is not None:
+        return
+    given = {
+        label for judgment in judgments for label in (judgment.verdict, judgment.trial.label)
+    }.intersection(then.labels)
+    lost = given.difference(now.labels)
+    if not lost or (not lists_all and (now.ordinal or lost != given)):
+        return
+    raise UsageError(
+        f"suite {suite} has other labels now than {at}: verdicts under other labels cannot be "
+        "compared",
+        found=f"labels {listed(then.labels)} {at}; {listed(now.labels)} now",
+        expected="all labels that were given then among those of now",
+        remedy="judge both under the same labels; or start anew: rename the labels in a commit of "
+        "its own, record it, and compare later changes with that",
+    )
 
 
 class Losses(NamedTuple):

@@ -24,6 +24,7 @@ from pytest_judgesense.checks.reference import (
     clusters_differ,
     design_as_then,
     label_changes,
+    refuse_renamed_labels,
 )
 from pytest_judgesense.checks.regression import Changes, Side
 from pytest_judgesense.checks.sent import SentChange, changes_sent
@@ -380,8 +381,8 @@ class PastReader:
         Raises:
             NotCompared: the suite or the recording was not there yet.
             NoRevision, CassetteError, SuiteError, UsageError: it cannot be read, or something was
-                there of which nobody says what became, or it is a jury of Python code; with a
-                remedy.
+                there of which nobody says what became, or it is a jury of Python code, or verdicts
+                have labels that there are no more; with a remedy.
         """
         key = judge.slug, suite.name, suite.path
         if key not in self._read:
@@ -422,6 +423,11 @@ class PastReader:
                 expected="items, templates, orders and replicates that are in both",
                 remedy="compare with a revision at which the suite was the same",
             )
+        asked_again = [judgment for judgment in answered_then if judgment.trial.id in again]
+        refuse_renamed_labels(
+            *(suite.name, suite_then.design, asked_again, now.design),
+            at=f"at {self.revision.name}",
+        )
         judgments = tuple(
             replace(
                 judgment,

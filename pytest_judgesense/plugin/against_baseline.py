@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pytest_judgesense.checks.outcome import Policy
-from pytest_judgesense.checks.reference import Reference
+from pytest_judgesense.checks.reference import Reference, refuse_renamed_labels
 from pytest_judgesense.checks.regression import (
     Changes,
     Comparison,
@@ -209,6 +209,12 @@ class SavedBaseline:
                 found=listed(each.suite for each in self._saved if each.judge == name),
                 remedy="save it again: pytest --judge-save-baseline PATH",
             )
+        cell = saved[0].side.cell
+        assert cell is not None, "a baseline holds judgments"
+        refuse_renamed_labels(
+            *(suite, cell.design, cell.all_judgments, member.suite.design),
+            at="in the baseline",
+        )
         digest = stimuli_digest(member.suite)
         if saved[0].digest != digest:
             raise UsageError(

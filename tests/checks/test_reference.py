@@ -18,8 +18,10 @@ from pytest_judgesense.checks.reference import (
     RelabelledFile,
     clusters_differ,
     design_as_then,
+    refuse_renamed_labels,
 )
 from pytest_judgesense.checks.regression import Comparison, Side, adjust
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.suites.item import Item
@@ -347,6 +349,33 @@ def test_grades_of_people_are_labels_of_a_file() -> None:
     assert of_file is not None
     labels = of_file.reference.labels.then
     assert [trial.condition for trial in labels.values()] == [{"human.tone": "4"}]
+
+
+def refuse(now: Design, then: Design = YES_NO, *, lists_all: bool = True) -> None:
+    # Verdicts and labels of ``judged`` are YES and NO.
+    judgments = judged().judgments
+    refuse_renamed_labels("parity", then, judgments, now, at="at main", lists_all=lists_all)
+
+
+def test_verdicts_under_labels_that_there_are_no_more_are_refused() -> None:
+    with pytest.raises(UsageError, match="other labels now than at main") as caught:
+        refuse(replace(YES_NO, labels=("GOOD", "BAD")))
+    assert caught.value.found == "labels YES, NO at main; GOOD, BAD now"
+    with pytest.raises(UsageError):  # NO alone is renamed
+        refuse(replace(YES_NO, labels=("YES", "BAD")))
+
+
+def test_labels_in_another_order_more_of_them_and_less_that_nobody_gave_are_compared() -> None:
+    refuse(replace(YES_NO, labels=("NO", "YES")))
+    refuse(replace(YES_NO, labels=("YES", "NO", "MAYBE")))
+    refuse(YES_NO, replace(YES_NO, labels=("YES", "NO", "MAYBE")))
+
+
+def test_a_log_that_shows_some_of_its_labels_is_refused_where_it_shows_no_old_one() -> None:
+    refuse(replace(YES_NO, labels=("YES",)), lists_all=False)
+    refuse(replace(YES_NO, labels=("4", "5"), ordinal=True), lists_all=False)
+    with pytest.raises(UsageError):
+        refuse(replace(YES_NO, labels=("GOOD", "BAD")), lists_all=False)
 
 
 ALL_PAIRS = (("t1", "t2"), ("t2", "t3"), ("t3", "t1"))

@@ -269,6 +269,19 @@ def test_nothing_in_common_is_one_error(root: Path, tmp_path: Path) -> None:
         past_of(root, tmp_path / "then", judge)
 
 
+def test_renamed_labels_are_refused_and_not_skipped(root: Path, tmp_path: Path) -> None:
+    judge = declared_judge("mine", says_no_to_two)
+    record(root, judge)
+    commit(root)
+    write(root, NUMBERS.replace('"YES"', '"GOOD"').replace('"NO"', '"BAD"'))
+    renamed = SUITE.replace('["YES", "NO"]', '["GOOD", "BAD"]')
+    (root / "suites" / "parity.suite.toml").write_text(renamed)
+    with pytest.raises(UsageError, match="other labels now than at HEAD") as caught:
+        past_of(root, tmp_path / "then", judge)
+    # A check is skipped for what is not compared, and fails for any other error.
+    assert not isinstance(caught.value, NotCompared)
+
+
 def test_what_was_not_there_is_not_compared(root: Path, tmp_path: Path) -> None:
     commit(root)
     judge = declared_judge("mine", says_no_to_two)

@@ -77,6 +77,13 @@ def test_of_several_judges_each_is_held_against_its_own_name(
     assert caught.value.found == "clean"
 
 
+def test_renamed_labels_are_told_before_other_items(saved: Path, check: DeclaredCheck) -> None:
+    suite = check.suite
+    renamed = replace(suite, space=replace(suite.space, labels=("GOOD", "BAD")))
+    with pytest.raises(UsageError, match="other labels now than in the baseline"):
+        of_file(saved).then(check._replace(suite=renamed), ALONE)
+
+
 def test_another_suite_is_an_error_that_lists_those_of_the_file(
     saved: Path, check: DeclaredCheck
 ) -> None:

@@ -14,7 +14,12 @@ from typing import Any, Final, NamedTuple
 
 from pytest_judgesense.checks import regression
 from pytest_judgesense.checks.earlier_explanation import flip_lines
-from pytest_judgesense.checks.reference import Reference, RelabelledFile, label_changes
+from pytest_judgesense.checks.reference import (
+    Reference,
+    RelabelledFile,
+    label_changes,
+    refuse_renamed_labels,
+)
 from pytest_judgesense.checks.regression import Adjustment, Comparison
 from pytest_judgesense.earlier.baseline import Measured, changes
 from pytest_judgesense.errors import UsageError, listed
@@ -166,7 +171,8 @@ def compared_suites(
         at_revision: by judge and suite, the old measurements that are those of a revision.
 
     Raises:
-        UsageError: no judge and suite is in both.
+        UsageError: no judge and suite is in both; or old verdicts have labels that there are no
+            more.
     """
     pairs = _pairs(old, new)
     if not pairs:
@@ -176,6 +182,8 @@ def compared_suites(
             expected="a suite of one name in both, of one judge, or of the only judge of each",
             remedy="give logs that you import one name: judgesense import ... --suite NAME",
         )
+    for then, now in pairs:
+        _refuse_renamed_labels(then, now)
     earlier = [at_revision.get((now.judge, now.suite)) for _, now in pairs]
     # At a revision its reference knows the labels of then.
     of_files = [
@@ -218,6 +226,19 @@ def compared_suites(
 def _names(then: Measured, now: Measured) -> tuple[str, str]:
     """What the two measurements are called."""
     return _NAMES if then.judge == now.judge else _NAMES_OF_TWO
+
+
+def _refuse_renamed_labels(then: Measured, now: Measured) -> None:
+    """Refuse verdicts of trials in both whose labels are gone; a datasheet holds no verdicts."""
+    cells = then.side.cell, now.side.cell
+    if cells[0] is None or cells[1] is None:
+        return
+    in_both = [each for id_, each in then.side.by_id.items() if id_ in now.side.by_id]
+    refuse_renamed_labels(
+        *(now.suite, cells[0].design, in_both, cells[1].design),
+        at=f"for the {_names(then, now)[0]}",
+        lists_all=not cells[1].design.others,
+    )
 
 
 def _relabelled(of_file: RelabelledFile | None, old: str) -> Iterator[str]:

@@ -76,6 +76,11 @@ def split_lines(cell: Cell, half_width: float, registry: Registry = BUILT_IN) ->
     if split is None:
         yield f"{wanted}: not within {_MOST} templates, {_MOST} replicates"
         return
+    scores_by_cluster = array[0]
+    if (scores_by_cluster == scores_by_cluster[:1]).all():
+        # The components of what was never seen to differ are 0: no number of clusters follows.
+        yield f"{wanted}: not known, as no two {factors[0]}s here differ in {name}"
+        return
     levels = [f"{split.levels[f]} {f}s" for f in (*factors, REPLICATE) if f in split.levels]
     yield f"{wanted}: {' x '.join(levels)} = {split.calls} calls (+/-{split.half_width:.3f})"
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pytest_judgesense.checks.regression import Side
 from pytest_judgesense.earlier.baseline import Measured
+from pytest_judgesense.errors import UsageError
 from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.measures.cell import Cell
 from pytest_judgesense.questions.compare.paired_measurements import compared_suites, suite_lines
@@ -52,3 +55,16 @@ def test_removed_labels_are_said_and_count() -> None:
     assert [line.partition(" (")[0] for line in suite.relabelled] == [
         "19 of 40 items have no label any more: it counts as it was"
     ]
+
+
+def test_files_with_renamed_labels_are_one_error() -> None:
+    renamed = {"YES": "GOOD", "NO": "BAD"}
+    same = judged(wrong=0)
+    judgments = [
+        judgment(each.trial.item, renamed[label], label=renamed[label], pairwise=False)
+        for each in same.judgments
+        if (label := each.trial.label) is not None
+    ]
+    old, new = measured(same), measured(cell(replace(YES_NO, labels=("GOOD", "BAD")), judgments))
+    with pytest.raises(UsageError, match="other labels now than for the old measurement"):
+        compared_suites([old], [new], None, BUILT_IN, {})

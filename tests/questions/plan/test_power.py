@@ -275,6 +275,23 @@ def test_the_variance_lies_with_the_items_where_the_items_differ() -> None:
     assert variance.endswith("replicate 0.0000")
 
 
+@pytest.mark.parametrize(("wrong", "half_width"), [(0, 0.05), (40, 0.5)])
+def test_where_no_two_items_differ_no_number_of_them_is_known(
+    wrong: int, half_width: float
+) -> None:
+    # Without an error all components are 0, so that ten items would do, within +/-0.000. Where t1
+    # is wrong on all 40 items and t2 on none, that of templates is 1/2, and 8 templates, for
+    # 1.96 sqrt(1/16) = 0.49 < 0.5, would do on any number of items.
+    suite = suite_of("factuality")
+    judge = flipping(replace(suite, templates=suite.templates[:2]), wrong)
+    variance, line = split_lines(judge, half_width)
+    assert variance.startswith("variance of agreement: item 0.0000")
+    assert line == (
+        f"for a 95% interval of +/-{half_width:g}: not known, as no two items here differ in "
+        "agreement"
+    )
+
+
 def test_a_precision_of_wordings_is_that_of_the_interval_for_new_wordings() -> None:
     cell = flipping(suite_of("factuality", replicates=2), 10)
     jss = find_estimate(estimate_all(cell), "jss")

@@ -33,7 +33,8 @@ from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.questions.import_.option_words import NUMBERS, OPTION_WORDS, option_name
 from pytest_judgesense.questions.import_.question import ImportAnswer, ImportQuestion
 from pytest_judgesense.questions.lint_report import lint_report
-from pytest_judgesense.trial import ABSTAIN, MOST, TIE
+from pytest_judgesense.suites.space import number_of
+from pytest_judgesense.trial import ABSTAIN, MOST, TIE, ScoreRange
 
 _MOST_STEPS: Final = 100
 
@@ -70,6 +71,7 @@ def _forms_of_arguments() -> Mapping[str, Mapping[str, Any]]:
         "leave_out": {**MANY, "metavar": "ID"},
         "validation": MANY | FILE,
         "labels": {"type": _labels, "metavar": "A,B,..."},
+        "range": {"type": _range, "metavar": "LOW,HIGH"},
         "grades": graded | {"metavar": "CRITERION=COLUMN,..."},
         "people": graded | {"metavar": "CRITERION=COLUMN+...,..."},
         "pass_mark": {"metavar": "GRADE"},
@@ -91,6 +93,14 @@ def _labels(text: str) -> tuple[str, ...]:
     if len({*labels}) < len(labels) or not all(labels) or len({*labels} - {TIE, ABSTAIN}) < 2:
         raise argparse.ArgumentTypeError(f"{text!r} names no two verdicts, such as YES,NO")
     return labels
+
+
+def _range(text: str) -> tuple[str, str]:
+    """Two numbers, the lower one first, separated by a comma."""
+    numbers = [number_of(part) for part in text.split(",")]
+    if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[0] >= numbers[1]:
+        raise argparse.ArgumentTypeError(f"{text!r} is no range, such as 1,5: the lower end first")
+    return ScoreRange(numbers[0], numbers[1]).ends
 
 
 def run(options: argparse.Namespace) -> Iterable[str] | int:

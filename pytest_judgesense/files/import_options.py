@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_judgesense.files.row_options import Assignments, RowOptions
+from pytest_judgesense.trial import ScoreRange
 
 if TYPE_CHECKING:
     from pytest_judgesense.files.tables import RowTable
@@ -22,6 +23,8 @@ class ImportOptions(RowOptions):
         path: the file, or a folder of them.
         more: more files, whose rows follow those of the first.
         labels: the possible verdicts, read from the replies.
+        range: the lowest and the highest number that verdicts and labels may be, as they are
+            written: ``("1", "5")``.
         grades: by criterion the column of the judge's grades.
         people: by criterion the columns of people's grades.
         pass_mark: the grade from which an output passes.
@@ -45,6 +48,7 @@ class ImportOptions(RowOptions):
 
     path: Path
     labels: tuple[str, ...] | None = None
+    range: tuple[str, str] | None = None
     grades: Assignments = ()
     people: Assignments = ()
     pass_mark: str | None = None
@@ -64,3 +68,8 @@ class ImportOptions(RowOptions):
     validation: tuple[Path, ...] = ()
     more: tuple[Path, ...] = ()
     looked_at: RowTable | None = None
+
+    @property
+    def ends(self) -> ScoreRange | None:
+        """The range as numbers; ``None`` where none is stated."""
+        return None if self.range is None else ScoreRange(*map(float, self.range))

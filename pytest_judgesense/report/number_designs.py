@@ -2,8 +2,8 @@
 
 A file says of a number neither what it means nor how far the scale goes. Three to twelve whole
 numbers in a row are grades, more of them or decimals a score (`suites.answer_kinds`); the range of
-a score is the shortest usual one that holds all its numbers and labels, which a notice says. Error
-and bias in units of the score, and its order, do not depend on it.
+a score is the shortest usual one that holds all its numbers and labels, which a notice says, unless
+somebody states it. Error and bias in units of the score, and its order, do not depend on it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ _FEWEST: Final = 2  # labels that are no scale
 _USUAL: Final = (
     ScoreRange(0, 1),
     ScoreRange(-1, 1),
+    ScoreRange(1, 5),
+    ScoreRange(0, 5),
+    ScoreRange(1, 7),
+    ScoreRange(1, 10),
     ScoreRange(0, 10),
     ScoreRange(0, 100),
 )
@@ -48,7 +52,10 @@ def score_range(numbers: Iterable[float]) -> ScoreRange:
 
 
 def of_numbers(
-    judgments: Sequence[Judgment], design: Design, registry: Registry
+    judgments: Sequence[Judgment],
+    design: Design,
+    registry: Registry,
+    ends: ScoreRange | None = None,
 ) -> tuple[list[Judgment], Design] | None:
     """The judgments of a suite whose verdicts are grades or scores, and its design.
 
@@ -56,6 +63,7 @@ def of_numbers(
         judgments: of one suite, by any judges.
         design: as they were read: labels of a plain suite.
         registry: what gives the kinds of suites.
+        ends: of the scale, where they are stated; they are possible answers, given or not.
 
     Returns:
         ``None`` where they are labels, and where no instrument is there for what they are.
@@ -63,10 +71,11 @@ def of_numbers(
     if design.pairwise or design.criteria or design.kind != registry.default.name:
         return None
     words = {word for judgment in judgments for word in _words(judgment)} - {TIE, ABSTAIN}
-    answers = inferred_answers(words)
+    answers = inferred_answers({*words, *(ends.ends if ends else ())})
     if answers.are_scores and registry.scoring is not None:
-        return _as_scores(judgments, design, registry.scoring.name)
+        return _as_scores(judgments, design, registry.scoring.name, ends)
     is_scale = design.ordinal and len(design.labels) > _FEWEST and words <= {*design.labels}
+    is_scale = is_scale and ends is None
     if (answers.are_grades or is_scale) and registry.grading is not None:
         labels = design.labels if is_scale else answers.labels
         return [*judgments], replace(
@@ -81,14 +90,14 @@ def _words(judgment: Judgment) -> Iterable[str]:
 
 
 def _as_scores(
-    judgments: Sequence[Judgment], design: Design, kind: str
+    judgments: Sequence[Judgment], design: Design, kind: str, ends: ScoreRange | None
 ) -> tuple[list[Judgment], Design] | None:
     scored = [_scored(judgment) for judgment in judgments]
     texts = [text for j in scored for text in (j.verdict, j.trial.label) if text is not None]
     numbers = [number for number in map(number_of, texts) if number is not None]
-    if len(numbers) < len(texts) or len({*numbers}) < 2:
+    if len(numbers) < len(texts) or (ends is None and len({*numbers}) < 2):
         return None
-    ends = score_range(numbers)
+    ends = ends or score_range(numbers)
     return scored, replace(design, kind=kind, labels=ends.ends, ordinal=False, score=ends)
 
 

@@ -58,6 +58,7 @@ from pytest_judgesense.trial import (
     TIE,
     Design,
     Judgment,
+    ScoreRange,
     Verdict,
     as_whole,
     content_of_slot,
@@ -85,6 +86,7 @@ def imported_table(options: ImportOptions) -> Imported:
         values=dict(options.value),
         names=dict(options.names),
         labels=options.labels or (),
+        ends=options.ends,
         replicate=options.replicate,
         lists=dict(options.lists),
         joins=options.join,
@@ -102,6 +104,7 @@ def read_table(
     values: Mapping[str, str] | None = None,
     names: Mapping[str, str] | None = None,
     labels: Sequence[str] = (),
+    ends: ScoreRange | None = None,
     replicate: int | None = None,
     lists: Mapping[str, str] | None = None,
     joins: Sequence[tuple[Path, str]] = (),
@@ -143,6 +146,7 @@ def read_table(
             slots or contents, where candidates changed places.
         labels: the answers that a verdict may have, with ``tie`` and ``abstain`` where they are
             permitted: verdicts are read from the replies, which may say what ``values`` renames.
+        ends: of the scale of verdicts and labels, where these are numbers and the user states them.
         replicate: that of all rows.
         lists: the columns that hold lists, and patterns of columns; see `files.reshaping`.
         joins: files with more columns of the rows, and the column of both.
@@ -151,7 +155,8 @@ def read_table(
 
     Raises:
         UsageError: the mapping names no field of a judgment, or a column that no row has.
-        LogError: a field is missing or malformed, or a trial appears twice.
+        LogError: a field is missing or malformed, a number lies outside of ``ends``, or a trial
+            appears twice.
     """
     refuse_fields(mapping)
     row_options = RowOptions(lists=tuple((lists or {}).items()), join=tuple(joins))
@@ -166,7 +171,9 @@ def read_table(
     columns = {name: column for name, column in columns.items() if not named.get(name)}
     unused = left_out(table.rows, {*columns.values(), *used})
     space, names = space_of_labels(labels, values or {}), names or {}
-    read = judgments_of(table.rows, columns, fixed, values or {}, names=names, space=space)
+    read = judgments_of(
+        table.rows, columns, fixed, values or {}, names=names, space=space, ends=ends
+    )
     return replace(read, notices=(*table.notes, *unused, *notices, *of_file, *read.notices))
 
 
@@ -300,6 +307,7 @@ def judgments_of(
     *,
     names: Mapping[str, str],
     space: DecisionSpace | None = None,
+    ends: ScoreRange | None = None,
 ) -> Imported:
     """The judgments of rows.
 
@@ -311,6 +319,7 @@ def judgments_of(
         designs: by suite, if known; otherwise derived from verdicts and labels.
         names: as for `read_table`.
         space: the answers that replies are read for; ``None`` where a column holds the verdicts.
+        ends: as for `read_table`.
     """
     notices: list[str] = []
     objections: list[JudgesenseError] = []
@@ -321,6 +330,8 @@ def judgments_of(
     if space is not None and space.pairwise:  # replies state slots
         names = {"verdict": SLOT, **names}
     read = _read(rows, columns, fixed, words, space)
+    if ends is not None:
+        _refuse_outside(read, ends)
     places = grouped(read, lambda placed: placed[1].trial.suite)
     by_suite = {
         suite: _spelt_alike([judgment for _, judgment in part]) for suite, part in places.items()
@@ -334,9 +345,9 @@ def judgments_of(
         if candidates is None:
             if space is None:
                 _refuse_texts(name, part, columns)
-            wrong = list(_not_comparable(name, part, {*values.values(), *labels}))
+            wrong = list(_not_comparable(name, part, {*values.values(), *labels}, ends))
             objections += wrong
-            notices += [] if wrong else [_read_as(name, part)]
+            notices += [] if wrong else [_read_as(name, part, ends)]
             continue
         pairs = _read_pairs(name, places[name], part, candidates, names, is_wide=is_wide)
         of_pairs.append(pairs)
@@ -480,6 +491,23 @@ def _read(
     return read
 
 
+def _refuse_outside(read: Iterable[tuple[Row, Judgment]], ends: ScoreRange) -> None:
+    """Raise a `LogError` for the first row with a number beyond the stated ends."""
+    low, high = ends.ends
+    for row, judgment in read:
+        for word in filter(None, (judgment.verdict, *_labels(judgment))):
+            number = number_of(word)
+            if number is not None and not ends.holds(number):
+                renamed = option_words("--value", word, "")
+                raise LogError(
+                    f"{row.where}: a number lies outside of the range of verdicts and labels",
+                    found=word,
+                    expected=f"a number from {low} to {high}, by --range {low},{high}",
+                    remedy=f"state the range of the scale: --range LOW,HIGH; or, if {word} states "
+                    f"nothing: {renamed}",
+                )
+
+
 def _labelled(judgment: Judgment) -> Judgment:
     """``judgment`` with the content that its label names, if that is a slot of order ab."""
     return _relabelled(judgment, lambda label: content_of_slot(label, "ab"))
@@ -529,17 +557,17 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(shown[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _read_as(suite: str, judgments: Iterable[Judgment]) -> str:
+def _read_as(suite: str, judgments: Iterable[Judgment], ends: ScoreRange | None) -> str:
     """How verdicts that are no candidates were read, and how they are read otherwise."""
     judgments = [*judgments]
     verdicts = in_order({judgment.verdict for judgment in judgments if judgment.verdict})
-    inferred = inferred_answers(_words(judgments))
+    inferred = inferred_answers({*_words(judgments), *(ends.ends if ends else ())})
     meant = no_and_yes(verdicts) if is_whole(verdicts) else {}
     named = (f"{word} ({meant[word][0]})" if word in meant else word for word in verdicts)
     shown = _listed(named)
     if inferred.are_scores:
-        ends = sorted(verdicts, key=lambda word: number_of(word) or 0.0)
-        shown = f"{ends[0]} to {ends[-1]}"
+        by_size = sorted(verdicts, key=lambda word: number_of(word) or 0.0)
+        shown = f"{by_size[0]} to {by_size[-1]}"
     return (
         f"verdicts of suite {suite} are read as {inferred.kind}: "
         f"{shown}; --value WORD=A and --value WORD=B make candidates of them, "
@@ -567,7 +595,7 @@ def _no_text(name: str, naming: str, fields: Collection[str]) -> UsageError:
 
 
 def _not_comparable(
-    suite: str, judgments: Sequence[Judgment], meant: set[str]
+    suite: str, judgments: Sequence[Judgment], meant: set[str], ends: ScoreRange | None
 ) -> Iterator[JudgesenseError]:
     """An error if verdicts are of no pair although candidates changed places, or fit no label.
 
@@ -593,7 +621,7 @@ def _not_comparable(
     comparable = vouched or not verdicts.isdisjoint(labels) or _are_partners(verdicts | labels)
     if not verdicts or not labels or (comparable and not swapped):
         return
-    answers = inferred_answers(verdicts | labels)
+    answers = inferred_answers(verdicts | labels | {*(ends.ends if ends else ())})
     if not swapped and (answers.are_grades or answers.are_scores):
         return  # how far numbers lie apart is told without a common one
     unclear = sorted(labels - {"A", "B", "1", "2"} if slots else labels)[:_MOST_SHOWN]

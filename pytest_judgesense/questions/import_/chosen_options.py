@@ -19,6 +19,7 @@ from pytest_judgesense.trial import grouped
 _OF_PLACES: Final = frozenset(("path", "more", "looked_at"))
 _BY_CRITERION: Final = frozenset(("grades", "people"))
 _OF_PAIRS: Final = frozenset(("map", "value", "names", "lists", "join", *_BY_CRITERION))
+_WITH_COMMAS: Final = frozenset(("labels", "range"))
 _FILES: Final = frozenset(("join",))
 _MANY: Final = frozenset(("variant", "leave_out", "validation", "scorer"))
 # Of these a word in any case is the same word.
@@ -100,7 +101,7 @@ def _words_of(name: str, field: str, value: Any) -> Iterator[str]:
         for part in value if isinstance(value, tuple) else (value,):
             yield from (name, str(part))
     else:
-        text = ",".join(value) if field == "labels" else _assigned(field, value)
+        text = ",".join(value) if field in _WITH_COMMAS else _assigned(field, value)
         # A dash at the start would look like an option.
         yield from (f"{name}={text}",) if text.startswith("-") else (name, text)
 

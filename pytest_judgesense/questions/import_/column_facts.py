@@ -20,6 +20,7 @@ from pytest_judgesense.suites.answer_kinds import (
     is_whole,
     odd_among_numbers,
 )
+from pytest_judgesense.suites.parts_of_whole import wholes_of, without_whole
 from pytest_judgesense.trial import as_whole
 
 ColumnKind: TypeAlias = Literal[
@@ -68,9 +69,21 @@ class ColumnFacts:
         return tuple(words)
 
     @cached_property
-    def texts(self) -> tuple[str | None, ...]:
+    def written(self) -> tuple[str | None, ...]:
         """Its cells as words of a file; ``None`` where nothing stands."""
         return tuple(map(_as_text, self.cells))
+
+    @cached_property
+    def wholes(self) -> tuple[int, ...]:
+        """The ends of the scales that its words state: 5 of ``4/5``, 100 of ``36%``."""
+        return wholes_of([word for word in self.written if word is not None])
+
+    @cached_property
+    def texts(self) -> tuple[str | None, ...]:
+        """The same; ``4/5`` is 4 in a column of numbers of one whole."""
+        if len(self.wholes) != 1:
+            return self.written
+        return tuple(None if word is None else without_whole(word) for word in self.written)
 
     @cached_property
     def stated(self) -> tuple[str, ...]:
@@ -145,7 +158,7 @@ class ColumnFacts:
     @property
     def examples(self) -> tuple[str, ...]:
         """The first different cells."""
-        return tuple(dict.fromkeys(self.stated))[:_EXAMPLES]
+        return tuple(dict.fromkeys(filter(None, self.written)))[:_EXAMPLES]
 
     @property
     def says(self) -> str:

@@ -35,6 +35,10 @@ from pytest_judgesense.files.reshaping import reshaped
 from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.shapes import SHAPES
 from pytest_judgesense.files.tables import RowTable, own_name, read_rows
+from pytest_judgesense.questions.import_.answers_of_wholes import (
+    range_of_wholes,
+    with_plain_answers,
+)
 from pytest_judgesense.questions.import_.chosen_options import (
     command_line,
     settings_of,
@@ -276,7 +280,14 @@ def _look_of_table(
     shown = (*structure.taken, *by_columns.taken)
     chosen = with_settings(said_of_rows, (setting.setting for setting in by_columns.taken))
     table = without_retried(table, chosen, columns)
-    chosen = replace(chosen, looked_at=with_numbers(table, chosen))
+    stated_range = None
+    if not chosen.grades and not (structure.questions or by_columns.no_judge or proposal.no_judge):
+        stated_range = range_of_wholes(columns, chosen)
+    if stated_range is not None:
+        shown = (*shown, stated_range)
+        chosen = with_settings(chosen, (stated_range.setting,))
+    numbered = with_numbers(table, chosen)
+    chosen = replace(chosen, looked_at=with_plain_answers(numbered, columns, chosen))
     who = None
     if not structure.questions and not (proposal.no_judge or by_columns.no_judge):
         who = judge_question(table, columns.values(), chosen)

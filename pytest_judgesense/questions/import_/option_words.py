@@ -58,6 +58,11 @@ OPTION_WORDS: Final[Mapping[str, OptionWords]] = MappingProxyType(
             "the possible verdicts, to be read from the replies; with tie and abstain where these "
             "are permitted",
         ),
+        "range": OptionWords(
+            "table, with numbers as verdicts",
+            "the ends of their scale, where not all values occur: 1,5 or 0,100; below 0 written "
+            "--range=-1,1",
+        ),
         "grades": OptionWords("table", "the judge's grades, a column a criterion"),
         "people": OptionWords(
             "table, with --grades", "people's grades, of each criterion a column a person"

@@ -58,11 +58,13 @@ class Preview(QuestionAnswer):
         look: at them.
         output: what they are to become, if the user says it.
         answered: the commands that answer all questions, by combinations of their readings.
+        ranges: of the suites of numbers between which ends these lie, a sentence each.
     """
 
     look: Look
     output: Path | None = None
     answered: tuple[AnsweredCommand, ...] = ()
+    ranges: tuple[str, ...] = ()
 
     @property
     def is_known(self) -> bool:
@@ -86,6 +88,8 @@ class Preview(QuestionAnswer):
             yield from _gold_lines(look)
             return
         yield from _counts(look)
+        for sentence in self.ranges:
+            yield from _wrapped(f"  {sentence}", "    ")
         if not look.questions and look.problem is None:
             yield ""
             yield from look.command(self.output or look.proposed_output).split("\n")

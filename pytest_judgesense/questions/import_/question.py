@@ -21,6 +21,7 @@ from pytest_judgesense.files.row_options import refuse_repeats
 from pytest_judgesense.files.tables import is_there
 from pytest_judgesense.questions.import_.chosen_options import with_settings
 from pytest_judgesense.questions.import_.look import Look, looked_at
+from pytest_judgesense.questions.import_.number_ranges import with_number_designs
 from pytest_judgesense.questions.import_.preview import (
     AnsweredCommand,
     Preview,
@@ -33,7 +34,6 @@ from pytest_judgesense.questions.place import Place
 from pytest_judgesense.questions.question import QuestionAnswer
 from pytest_judgesense.registry import Registry
 from pytest_judgesense.report.log import log_line
-from pytest_judgesense.report.number_designs import of_numbers
 from pytest_judgesense.trial import LONGEST_NAME, TEMPERATURE, Design, Judgment, grouped
 
 # Fields that an option gives to all rows: beside a column of them rows repeat a trial.
@@ -69,7 +69,11 @@ class ImportQuestion:
             UsageError, LogError: as for `answer`, where no row can be looked at.
         """
         look = self._look()
-        return Preview(look, self.output, self._answered(look))
+        ranges: list[str] = []
+        if look.importer.plain and isinstance(look.read, Imported) and not look.read.objections:
+            swept, _ = _as_sweeps(look.read, self.place.registry)
+            _, ranges = with_number_designs(swept, self.place.registry, look)
+        return Preview(look, self.output, self._answered(look), tuple(ranges))
 
     def _answered(self, look: Look) -> tuple[AnsweredCommand, ...]:
         """The commands that answer all that is asked, by each combination of readings.
@@ -133,7 +137,7 @@ class ImportQuestion:
         unread = notice_of_unread(read.judgments, look.given, look.chosen, look.implied)
         swept, sweeps = _as_sweeps(read, self.place.registry)
         if look.importer.plain:
-            swept, numbers = _as_numbers(swept, self.place.registry)
+            swept, numbers = with_number_designs(swept, self.place.registry, look)
             sweeps += numbers
         judgments = tuple((short_named(judgment), design) for judgment, design in swept.judgments)
         more = (note for note in look.notes if note not in read.notices)
@@ -317,24 +321,4 @@ def _as_sweeps(read: Imported, registry: Registry) -> tuple[Imported, list[str]]
         f"suite {suite} is a sweep of temperatures: {', '.join(f'{step:g}' for step in steps)}"
         for suite, steps in swept.items()
     ]
-    return replace(read, judgments=tuple(judgments)), notices
-
-
-def _as_numbers(read: Imported, registry: Registry) -> tuple[Imported, list[str]]:
-    """The judgments, with the designs of grades and scores where verdicts are such; and notices."""
-    by_suite = grouped(read.judgments, lambda judged: judged[0].trial.suite)
-    judgments: list[tuple[Judgment, Design]] = []
-    notices = []
-    for suite, of_suite in by_suite.items():
-        design = of_suite[0][1]
-        numbered = of_numbers([judgment for judgment, _ in of_suite], design, registry)
-        if numbered is None:
-            judgments += of_suite
-            continue
-        judgments += [(judgment, numbered[1]) for judgment in numbered[0]]
-        if (ends := numbered[1].score) is not None:
-            notices.append(
-                f"suite {suite} has scores of {' to '.join(ends.ends)}: errors are shares of that "
-                "range; equality is not asked"
-            )
     return replace(read, judgments=tuple(judgments)), notices

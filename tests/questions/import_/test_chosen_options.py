@@ -55,6 +55,7 @@ def test_what_is_said_is_settings_again() -> None:
         (Setting("lists", ("run_{replicate}", "")), ["--lists", "run_{replicate}"]),
         (Setting("lists", ("votes", "run")), ["--lists", "votes=run"]),
         (Setting("labels", ("A", "B")), ["--labels", "A,B"]),
+        (Setting("range", ("-1", "1")), ["--range=-1,1"]),
         (Setting("pass_mark", "4"), ["--pass-mark", "4"]),
         (Setting("reparse", True), ["--reparse"]),
         (Setting("scorer", ("a", "b")), ["--scorer", "a", "--scorer", "b"]),

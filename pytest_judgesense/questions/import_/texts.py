@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from pytest_judgesense.files.candidate_texts import SLOT
+from pytest_judgesense.files.judgment_fields import PLACES
 from pytest_judgesense.files.messages import (
     CONVERSATION,
     holds_tools,
@@ -21,11 +23,12 @@ from pytest_judgesense.questions.import_.finder import (
     says_answers,
     words_in,
 )
-from pytest_judgesense.questions.import_.row_identity import is_pairwise
+from pytest_judgesense.questions.import_.row_identity import has_named_candidates, is_pairwise
 from pytest_judgesense.replies.stated_answers import stated_answers
 
 # A field of a judgment: the probability that its verdict is right.
 CONFIDENCE: Final = "confidence"
+_TEXT: Final = "field."
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _CALLS: Final = ("metadata", "timestamp", "date", "time", "url", "path", "version", "created")
@@ -52,6 +55,8 @@ def find_texts(finder: Finder) -> None:
         name = _field_name(facts.name)
         if _is_text(facts) and name and f"field.{name}" not in finder.fields:
             finder.take(f"field.{name}", facts.name, "a text")
+    if has_named_candidates(finder):
+        _show_slots(finder)
 
 
 def _take_number(finder: Finder, facts: ColumnFacts) -> None:
@@ -182,6 +187,21 @@ def _take_candidates(finder: Finder) -> None:
     if len(pairs) == 1 and not is_named and not {*fields} & finder.fields.keys():
         for field, name in zip(fields, pairs[0], strict=True):
             finder.take(field, name, "a candidate's text")
+
+
+def _show_slots(finder: Finder) -> None:
+    """Show that texts are slots where they are called as the names of who was shown first are.
+
+    ``response_a`` is what ``model_a`` of its row wrote, whatever the item's own order is.
+    """
+    names = (finder.fields[PLACES[0]], finder.fields[PLACES[1]])
+    fields = {column: name for name, column in finder.fields.items() if name.startswith(_TEXT)}
+    if names not in candidate_pairs(names):
+        return
+    for pair in candidate_pairs(fields):
+        if differing_words(*pair) == differing_words(*names):
+            field = fields[pair[0]].removeprefix(_TEXT)
+            finder.show("names", (field, SLOT), f"{pair[0]} is the text of {names[0]}")
 
 
 def _is_text(facts: ColumnFacts) -> bool:

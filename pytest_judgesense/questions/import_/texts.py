@@ -34,8 +34,11 @@ _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _CALLS: Final = ("metadata", "timestamp", "date", "time", "url", "path", "version", "created")
 _NAMES: Final = words_of.IDS | {"type", "category", "name", "model", "language"}
 _SHORTEST_PART: Final = 4
-# By what names of two candidates' texts differ, besides a and b, which fields are called by.
-_PLACED: Final = (("1", "2"), ("first", "second"), ("left", "right"), ("x", "y"))
+# By what names of two candidates' texts differ: as the fields are called, or by other words.
+_LETTERS: Final = ("a", "b")
+_PLACED: Final = (_LETTERS, ("1", "2"), ("first", "second"), ("left", "right"), ("x", "y"))
+# Of several such pairs, those with one of these words in their names are what was judged.
+_ANSWERS: Final = words_of.WRITTEN | {"answer"}
 
 
 def find_texts(finder: Finder) -> None:
@@ -174,19 +177,30 @@ def _is_judges(facts: ColumnFacts) -> bool:
 
 
 def _take_candidates(finder: Finder) -> None:
-    """Take two texts of candidates, numbered or placed, as those that verdicts A and B name."""
+    """Take two texts of candidates, by letters, numbers or places, as those of verdicts A and B."""
     texts = [facts.name for facts in finder.free.values() if _is_text(facts)]
     pairs = [pair for pair in candidate_pairs(texts) if differing_words(*pair) in _PLACED]
+    if len(pairs) > 1:
+        pairs = [pair for pair in pairs if words_in(finder.columns[pair[0]], _ANSWERS)]
     fields = ("field.a", "field.b")
-    verdict = finder.column_of("verdict")
-    said = {word.casefold() for word in verdict.different} if verdict else set()
-    # Verdicts that are called as the texts are, in both orders, show what the texts are.
-    is_named = (
-        "order" in finder.fields and bool(pairs) and {*(differing_words(*pairs[0]) or ())} & said
-    )
-    if len(pairs) == 1 and not is_named and not {*fields} & finder.fields.keys():
+    if (
+        len(pairs) == 1
+        and not _are_named(finder, pairs[0])
+        and not {*fields} & finder.fields.keys()
+    ):
         for field, name in zip(fields, pairs[0], strict=True):
             finder.take(field, name, "a candidate's text")
+
+
+def _are_named(finder: Finder, pair: tuple[str, str]) -> bool:
+    """Whether verdicts are called as two texts are, in both orders.
+
+    Such texts keep their names, which show what the verdicts name. ``a`` and ``b`` are kept anyway.
+    """
+    verdict, places = finder.column_of("verdict"), differing_words(*pair)
+    if verdict is None or places is None or places == _LETTERS or "order" not in finder.fields:
+        return False
+    return not {*places}.isdisjoint(word.casefold() for word in verdict.different)
 
 
 def _show_slots(finder: Finder) -> None:

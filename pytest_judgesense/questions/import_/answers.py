@@ -39,10 +39,7 @@ _OF_VERDICTS: Final = 3
 # So many columns of usual criteria show what the others are called.
 _FEWEST_ALIKE: Final = 2
 _ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if word.isalpha()}
-_PERSONS: Final = frozenset(
-    "annotator rater person worker reviewer user expert voter participant human".split()
-)
-# Of them, those of whom each row may have another.
+# Of persons, those of whom each row may have another.
 _RATERS: Final = frozenset("annotator rater worker reviewer expert voter".split())
 # What is said in columns of these names is a judge's where one is named.
 _ANNOTATED: Final = frozenset("label labels annotation annotations".split())
@@ -205,7 +202,7 @@ def _who_said_it(finder: Finder) -> ColumnFacts | None:
     """A column that names the person whose answer a row is."""
     for facts in finder.free.values():
         who = {*facts.words} - {"id", "name"}
-        if not who or not who <= _PERSONS or facts.missing or says_answers(facts):
+        if not who or not who <= words_of.PERSONS or facts.missing or says_answers(facts):
             continue
         is_id = "id" in facts.words and facts.is_unique and who <= _RATERS
         repeats = 1 < len(facts.different) < len(facts.cells)

@@ -38,6 +38,7 @@ from pytest_judgesense.trial import (
     Usage,
     Verdict,
     as_whole,
+    content_of_slot,
     majority,
 )
 
@@ -133,7 +134,8 @@ class JudgmentReader:
         failed, reply = self._text(row, "failed"), self._text(row, "reply")
         verdict = None if self.space else self._text(row, "verdict")
         if verdict is not None and PLACES[0] in self.columns:
-            verdict = self._slot_of(row, verdict)
+            slot = self._slot_named(row, verdict)
+            verdict = verdict if slot is None else slot
         outcome: JudgmentOutcome = Unparsed(NO_VERDICT)
         if failed is not None:
             outcome = Failed(failed)
@@ -141,17 +143,18 @@ class JudgmentReader:
             outcome = parse_reply(reply, self.space)
         elif verdict is not None:
             outcome = Verdict(verdict)
-        people = self._people(row)
+        own_order: Order = "ab" if order == "ab" else "ba"
+        people = self._people(row, own_order)
         trial = Trial(
             id=f"{suite}/{item}/{template}/{order}{suffix}/r{replicate}",
             suite=suite,
             item=item,
             cluster=cluster,
             template=template,
-            order="ab" if order == "ab" else "ba",
+            order=own_order,
             replicate=replicate,
             condition=condition,
-            label=self._text(row, "label") or majority(people.values()),
+            label=self._said_by_people(row, "label", own_order) or majority(people.values()),
             people={LABEL: people} if people else {},
         )
         tokens = (self._whole(row, f"{part}_tokens", 0) for part in ("prompt", "completion"))
@@ -178,20 +181,31 @@ class JudgmentReader:
         names = sorted((first, second))
         return "-".join((item, *names)), ORDERS[names[0] == second]
 
-    def _slot_of(self, row: Row, verdict: str) -> str:
-        """The slot of the candidate that a verdict names by its own name; else the verdict."""
+    def _slot_named(self, row: Row, word: str) -> str | None:
+        """The slot of the candidate whose own name a word is; ``None`` for another word."""
         shown = [(self._text(row, name) or "").casefold() for name in PLACES]
-        is_name = verdict.casefold() in shown
-        return "AB"[shown.index(verdict.casefold())] if is_name else verdict
+        is_name = word.casefold() in shown
+        return "AB"[shown.index(word.casefold())] if is_name else None
 
-    def _people(self, row: Row) -> dict[str, str]:
+    def _people(self, row: Row, order: Order) -> dict[str, str]:
         """What each person said of the item; whoever said nothing is left out."""
         labels = {
-            name.removeprefix(_PERSON): self._text(row, name)
+            name.removeprefix(_PERSON): self._said_by_people(row, name, order)
             for name in self.columns
             if name.startswith(_PERSON)
         }
         return {person: label for person, label in labels.items() if label is not None}
+
+    def _said_by_people(self, row: Row, name: str, order: Order) -> str | None:
+        """A label; the content ``1`` or ``2`` where it is the name of one of two candidates.
+
+        A verdict that is such a name is a slot. A label is the same whatever was shown first.
+        """
+        label = self._text(row, name)
+        if label is None or PLACES[0] not in self.columns:
+            return label
+        slot = self._slot_named(row, label)
+        return label if slot is None else content_of_slot(slot, order)
 
     def _cell(self, row: Row, column: str) -> Any:
         """The value in a column, or in several, joined; ``...`` if the row has none.

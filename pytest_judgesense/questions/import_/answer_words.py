@@ -14,7 +14,7 @@ from pytest_judgesense.files.synonyms import candidate_pairs, candidates_among
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
 from pytest_judgesense.questions.import_.finder import Finder, words_in
-from pytest_judgesense.questions.import_.row_identity import is_pairwise
+from pytest_judgesense.questions.import_.row_identity import has_named_candidates, is_pairwise
 from pytest_judgesense.trial import TIE
 
 _YES: Final = frozenset("yes true 1 pass passed good correct right valid positive y t".split())
@@ -52,7 +52,9 @@ def _rename_candidates(finder: Finder, answers: Sequence[ColumnFacts]) -> None:
         meaning = words_of.WORDS_OF_PAIRS.get(low)
         if meaning is not None and low not in finder.renamed:
             finder.show("value", (word, meaning), f"{word} means {meaning or 'nothing'}")
-    if "order" in finder.fields or not finder.renamed.keys().isdisjoint(said):
+    # A candidate's own name is the first one in some rows, and the second in others.
+    is_said = "order" in finder.fields or has_named_candidates(finder)
+    if is_said or not finder.renamed.keys().isdisjoint(said):
         return
     words = said.keys() - {TIE} - words_of.WORDS_OF_PAIRS.keys()
     if words <= _NUMBERED and words:

@@ -39,11 +39,10 @@ _OF_VERDICTS: Final = 3
 # So many columns of usual criteria show what the others are called.
 _FEWEST_ALIKE: Final = 2
 _ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if word.isalpha()}
-_PERSONS: Final = frozenset(
-    "annotator rater person worker reviewer user expert voter participant human".split()
-)
-# Of them, those of whom each row may have another.
+# Of persons, those of whom each row may have another.
 _RATERS: Final = frozenset("annotator rater worker reviewer expert voter".split())
+# Whoever it was, a person said what is called so.
+_OF_ANY_PERSON: Final = frozenset("human humans people".split())
 # What is said in columns of these names is a judge's where one is named.
 _ANNOTATED: Final = frozenset("label labels annotation annotations".split())
 _OF_JUDGES_FILES: Final = words_of.JUDGES | {"judge", "llm", "autorater"}
@@ -169,7 +168,7 @@ def _is_by_people(finder: Finder) -> bool:
     if who is None or _names_a_judge(finder) or finder.says("reply") or finder.says("judge"):
         return False
     said = [facts for facts in finder.free.values() if facts is not who and _may_be_said(facts)]
-    if not said:
+    if not said or _has_answers_beside_theirs(who, said):
         return False
     said.sort(key=weight_of, reverse=True)
     names = listed(facts.name for facts in said)
@@ -182,6 +181,22 @@ def _is_by_people(finder: Finder) -> bool:
             others = " or ".join(f"--map label={facts.name}" for facts in said[1:])
             finder.notes.append(f"{said[0].name} is proposed as the label; others: {others}")
     return True
+
+
+def _has_answers_beside_theirs(who: ColumnFacts, said: Sequence[ColumnFacts]) -> bool:
+    """Whether a column is what the named people said, and another, in its words, is a judge's.
+
+    Whose an answer is stands in its name: ``human.label`` beside ``human.annotator``. A ``rater``
+    may be the judge itself.
+    """
+    if words_in(who, words_of.JUDGES):
+        return False
+    theirs = [
+        facts for facts in said if words_in(facts, {*who.words, *_OF_ANY_PERSON} - {"id", "name"})
+    ]
+    others = [facts for facts in said if facts not in theirs and not is_of_people(facts)]
+    sure = [facts for facts in others if weight_of(facts) >= _OF_VERDICTS]
+    return bool(theirs) and any(_as_comparable(facts, theirs) for facts in sure)
 
 
 def _may_be_said(facts: ColumnFacts) -> bool:
@@ -205,7 +220,7 @@ def _who_said_it(finder: Finder) -> ColumnFacts | None:
     """A column that names the person whose answer a row is."""
     for facts in finder.free.values():
         who = {*facts.words} - {"id", "name"}
-        if not who or not who <= _PERSONS or facts.missing or says_answers(facts):
+        if not who or not who <= words_of.PERSONS or facts.missing or says_answers(facts):
             continue
         is_id = "id" in facts.words and facts.is_unique and who <= _RATERS
         repeats = 1 < len(facts.different) < len(facts.cells)

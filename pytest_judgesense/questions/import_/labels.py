@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from pytest_judgesense.errors import listed
+from pytest_judgesense.files.assignments import option_words
 from pytest_judgesense.files.proposals import PossibleReading, Setting
 from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
 from pytest_judgesense.files.synonyms import candidate_pairs
@@ -79,13 +80,19 @@ def _without_names_of_people(
     """The ``candidates`` without those that tell who spoke, in place of what was said.
 
     A column ``annotator`` may hold either. It holds names if none of its words is one of the
-    verdicts or of another candidate, while another candidate shares words with the verdicts.
+    verdicts or of another candidate, while another candidate shares words with the verdicts. Where
+    none does, a column that is called after a person alone holds names if all its words are other
+    than the usual ones of verdicts as well; that is told.
     """
     words = {facts.name: _meanings(finder, facts.different) for facts in candidates}
     said = _answers_of_judge(finder)
     shares_words = any(own & said for own in words.values())
-    if not said or not shares_words:
+    if not said:
         return [*candidates]
+    if not shares_words:
+        names = [facts for facts in candidates if _holds_names_of_people(facts)]
+        finder.notes += map(_left_out, names)
+        return [facts for facts in candidates if facts not in names]
     return [
         facts
         for facts in candidates
@@ -93,6 +100,23 @@ def _without_names_of_people(
         or words[facts.name]
         & said.union(*(own for name, own in words.items() if name != facts.name))
     ]
+
+
+def _holds_names_of_people(facts: ColumnFacts) -> bool:
+    """Whether a column is called after a person alone, and holds no usual word of a verdict."""
+    called = {word for word in facts.words if len(word) > 1 and not word.isdigit()}
+    said = {word.casefold() for word in facts.different}
+    usual = words_of.VOCABULARY | words_of.WORDS_OF_PAIRS.keys() | words_of.NO_ANSWER
+    is_person = called <= words_of.PERSONS | {"id", "name"}
+    return is_person and facts.kind == "words" and said.isdisjoint(usual)
+
+
+def _left_out(facts: ColumnFacts) -> str:
+    option = option_words("--map", "label", facts.name)
+    return (
+        f"{facts.name} holds {few(facts.different)}, and no word of the verdicts: taken for names "
+        f"of people, and left out; if they are labels: {option}"
+    )
 
 
 def _answers_of_judge(finder: Finder) -> set[str]:

@@ -231,9 +231,16 @@ def next_steps(judgments: Sequence[tuple[Judgment, Design]], log: Path) -> tuple
     sources = [(judgment.detail or {}).get("source") or {} for judgment, _ in judgments]
     if any(len(design.criteria) > 1 for _, design in judgments):
         return report, "no suite is made of this log: its replies give several grades each"
-    if any(source.get("prompt") for source in sources):
+    fields = dict.fromkeys(name for source in sources for name in source.get("fields") or ())
+    is_of_pairs = any(design.pairwise for _, design in judgments)
+    if is_of_pairs and not {"a", "b"} <= fields.keys():  # whole prompts have one order
+        return report, (
+            "no suite is made of this log: it does not hold the texts of two candidates; "
+            "--map field.a=COLUMN --map field.b=COLUMN add them"
+        )
+    if not is_of_pairs and any(source.get("prompt") for source in sources):
         return report, suite
-    if fields := dict.fromkeys(name for source in sources for name in source.get("fields") or ()):
+    if fields:
         names = ", ".join(f"{{{{{name}}}}}" for name in fields)
         return report, f"{suite} --template FILE, a prompt with {names}"
     missing = "no suite is made of this log: it holds no texts; --map field.NAME=COLUMN adds one"

@@ -24,6 +24,11 @@ PEOPLE: Final = _words(
 )
 """Who gave an answer was a person, or knew the right one."""
 
+PERSONS: Final = _words(
+    "annotator rater person worker reviewer user expert voter participant human"
+)
+"""A column that is called so alone may name the person, or hold what was said."""
+
 TOGETHER: Final = _words(
     "gold golden truth gt expected target majority consensus mean average final reference label "
     "true human humans people"

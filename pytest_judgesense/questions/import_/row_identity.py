@@ -64,7 +64,7 @@ def find_identity(finder: Finder) -> None:
 def _note_unknown_order(finder: Finder) -> None:
     """Tell that repeats of a comparison may be its two orders, where nothing names these."""
     is_numbered = finder.fields.get("replicate") == REPEAT_NUMBER
-    if is_numbered and "order" not in finder.fields and is_pairwise(finder):
+    if is_numbered and not _tells_order(finder) and is_pairwise(finder):
         finder.notes.append(
             "no column says which candidate was shown first: rows taken for repeats may be the two "
             "orders"
@@ -74,8 +74,19 @@ def _note_unknown_order(finder: Finder) -> None:
 # --- the order of two candidates ------------------------------------------------------------------
 
 
+def has_named_candidates(finder: Finder) -> bool:
+    """Whether columns hold the names of the candidates that were shown first and second."""
+    return all(finder.fields.get(place) for place in PLACES)
+
+
+def _tells_order(finder: Finder) -> bool:
+    return "order" in finder.fields or has_named_candidates(finder)
+
+
 def is_pairwise(finder: Finder) -> bool:
     """Whether the verdicts name one of two candidates, or a tie."""
+    if has_named_candidates(finder):
+        return True
     verdict, label = finder.column_of("verdict"), finder.column_of("label")
     said = _candidates(finder, finder.labels if verdict is None else verdict.different)
     if not said:
@@ -126,8 +137,7 @@ def _names_one(said: str | None, first: str | None, second: str | None) -> bool:
 
 
 def _find_order(finder: Finder) -> None:
-    is_said = "order" in finder.fields or PLACES[0] in finder.fields
-    if is_said or any(map(of_one_order, finder.fields)):
+    if _tells_order(finder) or any(map(of_one_order, finder.fields)):
         return
     for facts in finder.named(words_of.ORDER):
         meanings = _meanings(finder, facts)

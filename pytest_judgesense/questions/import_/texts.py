@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from pytest_judgesense.files.candidate_texts import SLOT
+from pytest_judgesense.files.judgment_fields import PLACES
 from pytest_judgesense.files.messages import (
     CONVERSATION,
     holds_tools,
@@ -21,18 +23,22 @@ from pytest_judgesense.questions.import_.finder import (
     says_answers,
     words_in,
 )
-from pytest_judgesense.questions.import_.row_identity import is_pairwise
+from pytest_judgesense.questions.import_.row_identity import has_named_candidates, is_pairwise
 from pytest_judgesense.replies.stated_answers import stated_answers
 
 # A field of a judgment: the probability that its verdict is right.
 CONFIDENCE: Final = "confidence"
+_TEXT: Final = "field."
 _FIELD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _CALLS: Final = ("metadata", "timestamp", "date", "time", "url", "path", "version", "created")
 _NAMES: Final = words_of.IDS | {"type", "category", "name", "model", "language"}
 _SHORTEST_PART: Final = 4
-# By what names of two candidates' texts differ, besides a and b, which fields are called by.
-_PLACED: Final = (("1", "2"), ("first", "second"), ("left", "right"), ("x", "y"))
+# By what names of two candidates' texts differ: as the fields are called, or by other words.
+_LETTERS: Final = ("a", "b")
+_PLACED: Final = (_LETTERS, ("1", "2"), ("first", "second"), ("left", "right"), ("x", "y"))
+# Of several such pairs, those with one of these words in their names are what was judged.
+_ANSWERS: Final = words_of.WRITTEN | {"answer"}
 
 
 def find_texts(finder: Finder) -> None:
@@ -52,6 +58,8 @@ def find_texts(finder: Finder) -> None:
         name = _field_name(facts.name)
         if _is_text(facts) and name and f"field.{name}" not in finder.fields:
             finder.take(f"field.{name}", facts.name, "a text")
+    if has_named_candidates(finder):
+        _show_slots(finder)
 
 
 def _take_number(finder: Finder, facts: ColumnFacts) -> None:
@@ -169,19 +177,45 @@ def _is_judges(facts: ColumnFacts) -> bool:
 
 
 def _take_candidates(finder: Finder) -> None:
-    """Take two texts of candidates, numbered or placed, as those that verdicts A and B name."""
+    """Take two texts of candidates, by letters, numbers or places, as those of verdicts A and B."""
     texts = [facts.name for facts in finder.free.values() if _is_text(facts)]
     pairs = [pair for pair in candidate_pairs(texts) if differing_words(*pair) in _PLACED]
+    if len(pairs) > 1:
+        pairs = [pair for pair in pairs if words_in(finder.columns[pair[0]], _ANSWERS)]
     fields = ("field.a", "field.b")
-    verdict = finder.column_of("verdict")
-    said = {word.casefold() for word in verdict.different} if verdict else set()
-    # Verdicts that are called as the texts are, in both orders, show what the texts are.
-    is_named = (
-        "order" in finder.fields and bool(pairs) and {*(differing_words(*pairs[0]) or ())} & said
-    )
-    if len(pairs) == 1 and not is_named and not {*fields} & finder.fields.keys():
+    if (
+        len(pairs) == 1
+        and not _are_named(finder, pairs[0])
+        and not {*fields} & finder.fields.keys()
+    ):
         for field, name in zip(fields, pairs[0], strict=True):
             finder.take(field, name, "a candidate's text")
+
+
+def _are_named(finder: Finder, pair: tuple[str, str]) -> bool:
+    """Whether verdicts are called as two texts are, in both orders.
+
+    Such texts keep their names, which show what the verdicts name. ``a`` and ``b`` are kept anyway.
+    """
+    verdict, places = finder.column_of("verdict"), differing_words(*pair)
+    if verdict is None or places is None or places == _LETTERS or "order" not in finder.fields:
+        return False
+    return not {*places}.isdisjoint(word.casefold() for word in verdict.different)
+
+
+def _show_slots(finder: Finder) -> None:
+    """Show that texts are slots where they are called as the names of who was shown first are.
+
+    ``response_a`` is what ``model_a`` of its row wrote, whatever the item's own order is.
+    """
+    names = (finder.fields[PLACES[0]], finder.fields[PLACES[1]])
+    fields = {column: name for name, column in finder.fields.items() if name.startswith(_TEXT)}
+    if names not in candidate_pairs(names):
+        return
+    for pair in candidate_pairs(fields):
+        if differing_words(*pair) == differing_words(*names):
+            field = fields[pair[0]].removeprefix(_TEXT)
+            finder.show("names", (field, SLOT), f"{pair[0]} is the text of {names[0]}")
 
 
 def _is_text(facts: ColumnFacts) -> bool:

@@ -243,6 +243,36 @@ def test_verdicts_and_labels_of_named_candidates_may_be_slots(tmp_path: Path) ->
     ]
 
 
+def test_people_may_name_candidates_as_the_judge_does(tmp_path: Path) -> None:
+    said = [
+        ("oak", "fir", "oak", "Oak", "fir"),
+        ("fir", "oak", "oak", "fir", "fir"),
+        ("fir", "elm", "tie", "tie", "elm"),
+        ("elm", "oak", "oak", "oak", "oak"),
+    ]
+    columns = ("l", "r", "pick", "anna", "ben")
+    rows = [{"id": n, **dict(zip(columns, row, strict=True))} for n, row in enumerate(said)]
+    mapping = {"item": "id", "first": "l", "second": "r", "verdict": "pick"}
+    of_anna = read(tmp_path, rows, mapping | {"label": "anna"}, names={"verdict": "slot"})
+    assert not of_anna.objections
+    # Contents 1 and 2 are in the order of the alphabet: fir and oak, fir and oak, elm and fir, ...
+    assert [j.trial.label for j in judged(of_anna)] == ["2", "1", "tie", "2"]
+    assert [j.chosen for j in judged(of_anna)] == ["2", "2", "tie", "2"]
+    # Judge and Anna say the same name but in the second row.
+    agreement = estimate(tmp_path, of_anna, "agreement")
+    assert (agreement.count, agreement.n) == (3, 4)
+    people = {"people.anna": "anna", "people.ben": "ben"}
+    of_both = judged(read(tmp_path, rows, mapping | people, names={"verdict": "slot"}))
+    assert [j.trial.people[LABEL] for j in of_both] == [
+        {"anna": "2", "ben": "1"},
+        {"anna": "1", "ben": "1"},
+        {"anna": "tie", "ben": "1"},
+        {"anna": "2", "ben": "2"},
+    ]
+    # They are of one mind in the second row and in the last.
+    assert [j.trial.label for j in of_both] == [None, "1", None, "2"]
+
+
 def test_what_people_name_is_asked_also_where_they_have_no_majority(tmp_path: Path) -> None:
     rows = [
         {"id": "q1", "l": a, "r": b, "pick": "A", "anna": "A", "ben": "B"}

@@ -99,6 +99,22 @@ def test_rows_of_what_one_person_said_are_no_judges() -> None:
     assert shown_of(rows).no_judge == "each row is what one person said, score by annotator"
 
 
+@pytest.mark.parametrize("names", [("anna", "ben") * 2, (1, 2, 1, 2)])
+def test_what_people_said_beside_their_names_leaves_the_verdict_to_the_judge(
+    names: tuple[object, ...],
+) -> None:
+    people = [{"label": word, "annotator": name} for word, name in zip(OTHER, names, strict=True)]
+    nested = shown_of({"id": FOUR, "verdict": SAID, "human": people})
+    assert (nested.no_judge, asked(nested)) == ("", [])
+    maps = maps_of(nested)
+    assert (maps["verdict"], maps["label"]) == ("verdict", "human.label")
+    assert "human.annotator" not in maps.values()
+    # Of a rater nothing tells whether it is a person, or a judge.
+    flat = {"id": FOUR, "verdict": SAID, "human_label": OTHER}
+    assert shown_of({**flat, "annotator": names}).no_judge == ""
+    assert "verdict, human_label by rater" in shown_of({**flat, "rater": names}).no_judge
+
+
 def test_votes_of_people_of_whom_each_row_has_another_are_labels() -> None:
     votes = {"outcomes.D1": ("A", "B", "Tie", "A"), "outcomes.D2": ("B", "B", "Tie", "BothBad")}
     proposal = shown_of({"id": FOUR, "annotator_id": ("a7", "b1", "c3", "d9"), **votes})

@@ -38,6 +38,23 @@ def test_names_of_people_are_not_what_they_said(who: str) -> None:
     assert who not in maps_of(proposal).values()
 
 
+@pytest.mark.parametrize("who", ["human", "annotator", "human.name"])
+def test_names_of_people_alone_are_left_out_and_told(who: str) -> None:
+    column, _, field = who.partition(".")
+    names = ("Ann", "Bob", "Ann", "Cleo")
+    cells = tuple({field: name} for name in names) if field else names
+    rows = {"id": FOUR, "verdict": SAID, column: cells}
+    proposal = shown_of(rows, judge="j")
+    assert "label" not in maps_of(proposal)
+    (note,) = proposal.notes
+    assert f"{who} holds Ann, Bob, Cleo" in note
+    assert f"--map label={who}" in note
+    # Usual words of verdicts are what a person said, in whatever words the judge speaks.
+    said = tuple({field: word} for word in OTHER) if field else OTHER
+    other_words = shown_of({"id": FOUR, "verdict": ("x", "z", "z", "x"), column: said}, judge="j")
+    assert maps_of(other_words)["label"] == who
+
+
 def test_what_people_said_in_words_of_each_other_stays_theirs() -> None:
     unsure = ("unsure", "unsure", "unsure", "skip")
     people = {"rater_a": OTHER, "rater_b": unsure, "rater_c": unsure}

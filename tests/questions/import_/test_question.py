@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from pytest_judgesense.commands.main import main
 from pytest_judgesense.errors import LogError, UsageError
 from pytest_judgesense.files.import_options import ImportOptions
+from pytest_judgesense.files.tables import read_rows
 from pytest_judgesense.questions.import_.option_words import OPTION_WORDS
 from pytest_judgesense.questions.import_.question import ImportQuestion
 from tests.foreign import pair_rows, write_rows
@@ -85,6 +87,32 @@ def test_a_log_with_texts_becomes_a_suite_by_the_next_command() -> None:
     asked = [row | {"judge_prompt": f"Say: {row['question']}"} for row in rows]
     write_rows(Path("own.jsonl"), asked)
     assert ImportQuestion(ImportOptions(Path("own.jsonl"))).answer().next_steps[1] == suite
+
+
+def test_a_log_of_pairs_becomes_a_suite_by_the_next_command() -> None:
+    rows = [
+        {"id": n, "answer_a": f"It is {n}, I say.", "answer_b": f"It is {n + 1}.", "winner": said}
+        for n, said in enumerate("ABA")
+    ]
+    write_rows(Path("own.jsonl"), rows)
+    assert main(["import", "own.jsonl"]) == 0
+    step = ImportQuestion(ImportOptions(Path("own.jsonl"))).answer().next_steps[1]
+    command, _, texts = step.partition(", a prompt with ")
+    assert texts == "{{a}}, {{b}}"
+    Path("FILE").write_text(f"Which is better, A or B?\n{texts}\n", encoding="utf-8")
+    _, *words = shlex.split(command)
+    assert main(words) == 0
+    items = read_rows(Path("suites/own/items.jsonl"))
+    assert [item.value["texts"] for item in items] == [
+        [row["answer_a"], row["answer_b"]] for row in rows
+    ]
+
+
+def test_a_log_of_pairs_without_their_texts_is_told_to_be_no_suite() -> None:
+    rows = [{"id": n, "judge_prompt": f"Is {n} or 4 even?", "winner": "AB"[n]} for n in (0, 1)]
+    write_rows(Path("own.jsonl"), rows)
+    step = ImportQuestion(ImportOptions(Path("own.jsonl"))).answer().next_steps[1]
+    assert "--map field.a=COLUMN --map field.b=COLUMN" in step
 
 
 def test_what_is_not_known_is_asked_in_one_error() -> None:

@@ -193,3 +193,10 @@ def test_a_winner_that_is_one_of_two_names_is_a_slot() -> None:
     assert options_of(proposal, "names") == [("verdict", "slot")]
     # A winner that is neither of them is no name of one.
     assert "first" not in maps_of(shown_of(rows | {"winner": ("x", "y", "x", "x")}))
+
+
+def test_a_tie_between_named_candidates_is_renamed_and_the_names_are_not() -> None:
+    # Two names that differ in a number are in both columns: neither is candidate A of all rows.
+    rows = {"question": ("q1", "q2", "q3"), "fw_a": ("m-1", "m-2", "m-1")}
+    rows |= {"fw_b": ("m-2", "m-1", "m-2"), "winner": ("m-1", "m-1", "both bad")}
+    assert values_of(shown_of(rows)) == {"both bad": "tie"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.questions.import_.tables import FOUR, maps_of, shown_of
+import pytest
+
+from tests.questions.import_.tables import FOUR, maps_of, options_of, shown_of
 
 SAID = ("yes", "no", "no", "yes")
 ANSWERS = tuple(f"I think that it is {number}." for number in FOUR)
@@ -74,3 +76,27 @@ def test_two_texts_in_places_are_those_that_verdicts_a_and_b_name() -> None:
     orders = {"id": ("1", "1", "2", "2"), "order": ("ab", "ba", "ab", "ba")}
     named = {**orders, "left_text": ANSWERS, "right_text": ANSWERS, "winner": ("left", "right") * 2}
     assert maps_of(shown_of(named))["field.left_text"] == "left_text"
+
+
+@pytest.mark.parametrize("written", ["response", "answer", "output", "completion"])
+def test_two_texts_with_letters_are_those_that_verdicts_a_and_b_name(written: str) -> None:
+    texts = {f"{written}_a": ANSWERS, f"{written}_b": ANSWERS}
+    rows = {"id": ("1", "1", "2", "2"), "order": ("ab", "ba") * 2, **texts}
+    rows |= {"winner": ("A", "B", "A", "A"), "source_a": QUESTIONS, "source_b": QUESTIONS}
+    maps = maps_of(shown_of(rows))
+    # What each candidate was made of is no answer.
+    assert (maps["field.a"], maps["field.b"]) == (f"{written}_a", f"{written}_b")
+    assert maps["field.source_a"] == "source_a"
+
+
+def test_texts_beside_the_names_of_who_wrote_them_are_of_slots() -> None:
+    nested = [{"a": {"model": a}, "b": {"model": b}} for a, b in ("xy", "yx", "xy", "yx")]
+    for part, (text, other) in zip(nested, zip(ANSWERS, QUESTIONS, strict=True), strict=True):
+        part["a"]["response"], part["b"]["response"] = text, other
+    rows = {"id": FOUR, "winner": ("x", "x", "y", "tie")}
+    rows |= {side: [part[side] for part in nested] for side in "ab"}
+    proposal = shown_of(rows)
+    maps = maps_of(proposal)
+    assert (maps["first"], maps["second"]) == ("a.model", "b.model")
+    assert (maps["field.a"], maps["field.b"]) == ("a.response", "b.response")
+    assert options_of(proposal, "names") == [("verdict", "slot"), ("a", "slot")]

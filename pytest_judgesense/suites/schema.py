@@ -561,6 +561,10 @@ class ContentItem(BaseModel):
     asked_in: tuple[Slug, ...] = ()
 
 
+# As a type and not by its name, which pydantic before 2.13 looks up in the module of each subclass.
+ContentItem.__annotations__["__pydantic_extra__"] = dict[str, ItemText]
+
+
 class PairItem(Form):
     """A line with two candidates; ``label`` names the better one, ``1`` or ``2``.
 

@@ -63,7 +63,7 @@ _NEEDS = re.compile(r"<!-- needs: (.+?) -->")
 _PORT = re.compile(r"http://127\.0\.0\.1:(\d+)")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VARIES = (
-    (re.compile(r"\d+\.\d+s\b"), "TIME"),
+    (re.compile(r"\d+\.\d+s\b(?: \(\d:\d\d:\d\d\))?"), "TIME"),
     (re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "INSTANT"),
     # The age of a recording: a recording of today grows old.
     (re.compile(r" \((?:today|(?:the oldest )?\d+ days? ago)\)"), ""),

@@ -403,7 +403,7 @@ def _completed(labels: Sequence[str]) -> tuple[str, ...]:
     """The labels in order, with those that nobody stated but that belong to them."""
     if len(labels) == 1:
         return in_order([*labels, *_partner_of(labels[0])])
-    if all(label in ascii_uppercase[:_MOST_LETTERS] for label in labels):
+    if labels and all(label in ascii_uppercase[:_MOST_LETTERS] for label in labels):
         return tuple(ascii_uppercase[: 1 + ascii_uppercase.index(max(labels))])
     return in_order(labels)
 

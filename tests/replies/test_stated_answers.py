@@ -126,10 +126,12 @@ def test_final_forms_tell_the_answers_and_each_reply_is_read(name: str) -> None:
         ["Verdict: see above", "Verdict: it depends"],
         ["Score: 1234", "Score: 99999", "Score: 5"],
         ["Score: 7/10", "Score: 7/20"],
+        ['{"winner": "tie"}'] * 3,
+        ["Verdict: abstain", "Verdict: tie"] * 2,
     ],
 )
 def test_what_is_no_closed_set_gives_no_labels_but_a_reason(replies: list[str]) -> None:
-    """Texts of their own, and numbers of no scale."""
+    """Texts of their own, numbers of no scale, and nothing that is tied."""
     stated = stated_answers(replies)
     assert stated.labels == ()
     assert stated.why

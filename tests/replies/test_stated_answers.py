@@ -127,7 +127,6 @@ def test_final_forms_tell_the_answers_and_each_reply_is_read(name: str) -> None:
         ["Score: 1234", "Score: 99999", "Score: 5"],
         ["Score: 7/10", "Score: 7/20"],
         ['{"winner": "tie"}'] * 3,
-        ["Verdict: abstain", "Verdict: tie"] * 2,
     ],
 )
 def test_what_is_no_closed_set_gives_no_labels_but_a_reason(replies: list[str]) -> None:

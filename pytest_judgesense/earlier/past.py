@@ -425,8 +425,7 @@ class PastReader:
             )
         asked_again = [judgment for judgment in answered_then if judgment.trial.id in again]
         refuse_renamed_labels(
-            *(suite.name, suite_then.design, asked_again, now.design),
-            at=f"at {self.revision.name}",
+            suite.name, suite_then.design, asked_again, now.design, at=f"at {self.revision.name}"
         )
         judgments = tuple(
             replace(

@@ -212,8 +212,7 @@ class SavedBaseline:
         cell = saved[0].side.cell
         assert cell is not None, "a baseline holds judgments"
         refuse_renamed_labels(
-            *(suite, cell.design, cell.all_judgments, member.suite.design),
-            at="in the baseline",
+            suite, cell.design, cell.all_judgments, member.suite.design, at="in the baseline"
         )
         digest = stimuli_digest(member.suite)
         if saved[0].digest != digest:

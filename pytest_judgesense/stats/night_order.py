@@ -167,7 +167,7 @@ def _p_of(ranks: NDArray[np.int64], block: int) -> Floats:
     return np.asarray(_at_most(block, before.shape[-1])[pairs])
 
 
-@lru_cache(maxsize=512)  # a plan looks at 270 of them for each history that it simulates
+@lru_cache(maxsize=512)  # a plan takes 270 of them, each for every loss that it simulates
 def _at_most(late: int, earlier: int) -> Floats:
     """P(U <= u) of sessions in any order, for u from 0 to the number of pairs.
 

@@ -230,14 +230,17 @@ def _names(then: Measured, now: Measured) -> tuple[str, str]:
 
 def _refuse_renamed_labels(then: Measured, now: Measured) -> None:
     """Refuse verdicts of trials in both whose labels are gone; a datasheet holds no verdicts."""
-    cells = then.side.cell, now.side.cell
-    if cells[0] is None or cells[1] is None:
+    cell_then, cell_now = then.side.cell, now.side.cell
+    if cell_then is None or cell_now is None:
         return
     in_both = [each for id_, each in then.side.by_id.items() if id_ in now.side.by_id]
     refuse_renamed_labels(
-        *(now.suite, cells[0].design, in_both, cells[1].design),
+        now.suite,
+        cell_then.design,
+        in_both,
+        cell_now.design,
         at=f"for the {_names(then, now)[0]}",
-        lists_all=not cells[1].design.others,
+        lists_all=not cell_now.design.others,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,20 @@ from pytest_judgesense.files.proposals import Proposal
 from pytest_judgesense.files.rows import Row
 from pytest_judgesense.files.tables import JSON_LINES, RowTable
 from pytest_judgesense.questions.import_.column_facts import columns_of
+from pytest_judgesense.questions.import_.question import ImportQuestion
 from pytest_judgesense.questions.import_.roles import shown_by_columns
 
 FOUR = ("1", "2", "3", "4")
+
+
+def judge_and_person(pairs: Iterable[tuple[str, str]], **options: Any) -> ImportQuestion:
+    """A table ``t.csv`` of what the judge and a person said; its items look like parts of a whole.
+
+    It is written to the working folder.
+    """
+    rows = (f"{place}/9,{verdict},{label}" for place, (verdict, label) in enumerate(pairs))
+    Path("t.csv").write_text("\n".join(("item,verdict,label", *rows)), encoding="utf-8")
+    return ImportQuestion(ImportOptions(Path("t.csv"), **options), Path("log.jsonl"))
 
 
 def table_of(columns: Mapping[str, Sequence[Any]]) -> RowTable:

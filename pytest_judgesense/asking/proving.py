@@ -62,11 +62,11 @@ from pytest_judgesense.errors import (
     UnprovenRecording,
     shortened,
 )
-from pytest_judgesense.instruments.builtin import BUILT_IN
 from pytest_judgesense.judges.calls import calls_of, judgment_of
 from pytest_judgesense.judges.client import ReplayingClient, open_replaying
 from pytest_judgesense.judges.loop import AskingLoop, together
 from pytest_judgesense.judges.prompts import judge_for_suite
+from pytest_judgesense.judges.providers.builtin import BUILT_IN
 from pytest_judgesense.judges.remembered import measured_alike, shown
 from pytest_judgesense.judges.spec import JudgeSpec, table_of
 from pytest_judgesense.judges.throttle import CONCURRENCY, Deadline
@@ -417,7 +417,7 @@ def _expiring(task: Task, count: int, fault: str) -> str:
 def _lives_elsewhere(judge: JudgeSpec) -> bool:
     """Whether another process can have the judge, and its code is not ours."""
     if judge.provider != "callable":
-        return judge.provider not in BUILT_IN.providers
+        return judge.provider not in BUILT_IN
     if judge.function is None:
         return True
     module = getattr(judge.function, "__module__", "__main__")

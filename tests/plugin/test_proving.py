@@ -127,10 +127,11 @@ def declare(project: Project, url: str, code: str, *settings: str) -> None:
     ]
     (project.path / "pyproject.toml").write_text("\n".join(lines))
     head = "import asyncio, os, random, threading, time\nimport httpx\n"
+    # Without certificates, which each call reads in 20 ms of the processor.
     ask = (
         "def ask(prompt, model='m', **more):\n"
         "    body = {'model': model, 'prompt': prompt, **more}\n"
-        "    reply = httpx.post(URL, json=body, timeout=5)\n"
+        "    reply = httpx.post(URL, json=body, timeout=5, verify=False)\n"
         "    reply.raise_for_status()\n"
         "    return reply.json()['text']\n"
     )

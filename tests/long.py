@@ -14,8 +14,11 @@ LEFT_OUT = pytest.StashKey[int]()
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.option.markexpr or any("::" in argument for argument in config.args):
         return
-    left_out = [item for item in items if item.get_closest_marker("long")]
-    items[:] = [item for item in items if item not in left_out]
+    left_out: list[pytest.Item] = []
+    kept: list[pytest.Item] = []
+    for item in items:
+        (left_out if item.get_closest_marker("long") else kept).append(item)
+    items[:] = kept
     config.hook.pytest_deselected(items=left_out)
     _remember(config, len(left_out))
     if hasattr(config, "workeroutput"):

@@ -27,8 +27,8 @@ SCORE: Final[ContentKind] = "score"
 MOST_GRADES: Final = 12
 """Levels of a scale; more of them are a score."""
 _LONGEST_FILLED: Final = 101
-# Among so many levels of numbers, so few words are no answers.
-_FEWEST_LEVELS: Final = 3
+FEWEST_LEVELS: Final = 3
+"""Levels of numbers among which a few other words may be no answers."""
 _MOST_ODD: Final = 4
 
 # "007" is a name, and no number.
@@ -93,7 +93,7 @@ def odd_among_numbers(words: Sequence[str]) -> tuple[str, ...]:
     odd = [word for word in words if not _is_number(word)]
     levels_stated = different_words(word for word in words if _is_number(word))
     different = tuple(different_words(odd))
-    if 10 * len(odd) > len(words) or len(levels_stated) < _FEWEST_LEVELS:
+    if 10 * len(odd) > len(words) or len(levels_stated) < FEWEST_LEVELS:
         return ()
     if len(different) > _MOST_ODD or any(word.casefold() in (TIE, ABSTAIN) for word in different):
         return ()

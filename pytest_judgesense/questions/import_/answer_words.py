@@ -13,7 +13,7 @@ from pytest_judgesense.files.reshaping import PEOPLE as OF_PEOPLE
 from pytest_judgesense.files.synonyms import candidate_pairs, candidates_among
 from pytest_judgesense.questions.import_ import role_words as words_of
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts, number_in
-from pytest_judgesense.questions.import_.finder import Finder, words_in
+from pytest_judgesense.questions.import_.finder import Finder, columns_in, words_in
 from pytest_judgesense.questions.import_.row_identity import has_named_candidates, is_pairwise
 from pytest_judgesense.trial import TIE
 
@@ -39,6 +39,8 @@ def rename_answers(finder: Finder) -> None:
     if is_pairwise(finder):
         _rename_candidates(finder, answers)
     verdict, label = finder.column_of("verdict"), finder.column_of("label")
+    for facts in (f for f in (*answers, *_grades(finder)) if f is not verdict):
+        _empty_words_among_numbers(finder, facts)
     if verdict is not None and verdict.may_answer:
         _rename_nothing(finder, verdict)
         if label is not None and label.may_answer:
@@ -85,14 +87,32 @@ def _rename_numbers(finder: Finder, *, has_ties: bool) -> None:
     finder.ask("do 1 and 2 name two candidates?", readings)
 
 
+def _grades(finder: Finder) -> list[ColumnFacts]:
+    """The columns of grades by criterion, of the judge and of people."""
+    settings = (*finder.shown_of("grades"), *finder.shown_of("people"))
+    names = dict.fromkeys(name for _, joined in settings for name in columns_in(joined))
+    return [finder.columns[name] for name in names if name in finder.columns]
+
+
+def _empty_words_among_numbers(finder: Finder, facts: ColumnFacts) -> None:
+    """Words such as ``N/A`` among grades of people, or of one criterion, state none."""
+    for word in facts.words_among_numbers:
+        shown = {shown.casefold() for shown, _ in finder.shown_of("value")}
+        if word.casefold() not in shown | finder.renamed.keys():
+            finder.show("value", (word, ""), f"{word} states nothing")
+        count = sum(text.casefold() == word.casefold() for text in facts.stated)
+        rows = f"{count} of {len(facts.stated)} rows say {word} in column {facts.name}"
+        finder.notes.append(f"{rows}, which is no grade")
+
+
 def _rename_nothing(finder: Finder, verdict: ColumnFacts) -> None:
     """Words that state no verdict; a number below all others may."""
     counted = Counter(text.casefold() for text in verdict.stated)
-    among_numbers = {word.casefold() for word in verdict.odd_words}
+    among_numbers = {word.casefold() for word in verdict.words_among_numbers}
     for word in verdict.different:
         low = word.casefold()
         others = len(verdict.different) - 1
-        is_usual = low in words_of.NO_ANSWER and not _is_mostly_said(finder, verdict, low)
+        is_usual = words_of.states_nothing(word) and not _is_mostly_said(finder, verdict, low)
         says_nothing = (
             is_usual
             or low in among_numbers

@@ -222,6 +222,8 @@ def _who_said_it(finder: Finder) -> ColumnFacts | None:
         who = {*facts.words} - {"id", "name"}
         if not who or not who <= words_of.PERSONS or facts.missing or says_answers(facts):
             continue
+        if _says_as_another(finder, facts):
+            continue
         is_id = "id" in facts.words and facts.is_unique and who <= _RATERS
         repeats = 1 < len(facts.different) < len(facts.cells)
         if (
@@ -231,6 +233,23 @@ def _who_said_it(finder: Finder) -> ColumnFacts | None:
         ):
             return facts
     return None
+
+
+def _says_as_another(finder: Finder, facts: ColumnFacts) -> bool:
+    """Whether a column called after a person holds answers, as another one shows: no names.
+
+    It has words of a column of answers. Numbers of raters may be their ids; beside a column of
+    numbers those of a column ``human`` are answers as well.
+    """
+    others = [other for other in finder.free.values() if other is not facts and weight_of(other)]
+    said = {word.casefold() for word in facts.different}
+    if facts.are_numbers and not {*facts.words} <= _OF_ANY_PERSON:
+        return False
+    return any(
+        (facts.are_numbers and other.are_numbers)
+        or said & {word.casefold() for word in other.different}
+        for other in others
+    )
 
 
 def _without_judge(finder: Finder) -> None:
@@ -306,7 +325,7 @@ def _as_comparable(facts: ColumnFacts, labels: Sequence[ColumnFacts]) -> bool:
     """Whether a column says what labels say, or numbers as they do."""
     said = {word.casefold() for word in facts.different}
     words = {word.casefold() for label in labels for word in label.different}
-    are_numbers = facts.kind == "numbers" and all(label.kind == "numbers" for label in labels)
+    are_numbers = facts.are_numbers and all(label.are_numbers for label in labels)
     return are_numbers or bool(said & words)
 
 
@@ -433,7 +452,7 @@ def _take_grades(finder: Finder) -> bool:
     graded: dict[str, ColumnFacts] = {}
     for facts in finder.free.values():
         criterion = criterion_of(facts)
-        if criterion and facts.kind == "numbers" and not is_of_people(facts):
+        if criterion and facts.are_numbers and not is_of_people(facts):
             graded.setdefault(criterion, facts)
     _add_alike(finder, graded)
     stated = [
@@ -444,12 +463,12 @@ def _take_grades(finder: Finder) -> bool:
         and not is_of_people(facts)
         and not words_in(facts, words_of.IDS)
     ]
-    is_verdict = any(facts.kind != "numbers" for facts in stated) or len(graded) <= len(stated)
+    is_verdict = any(not facts.are_numbers for facts in stated) or len(graded) <= len(stated)
     if not graded or (stated and is_verdict):
         return False
-    if any(whole_scale(facts.stated) is None for facts in graded.values()):
+    if any(whole_scale(facts.numbers) is None for facts in graded.values()):
         return False
-    scale = whole_scale([text for facts in graded.values() for text in facts.stated])
+    scale = whole_scale([text for facts in graded.values() for text in facts.numbers])
     ends = f"{scale[0]} to {scale[-1]}" if scale else "numbers"
     for criterion, facts in graded.items():
         finder.show("grades", (criterion, facts.name), f"grades {ends}")
@@ -483,14 +502,20 @@ def _add_alike(finder: Finder, graded: dict[str, ColumnFacts]) -> None:
 
 
 def _take_people_of(finder: Finder, criterion: str, *, alone: bool) -> None:
-    """Take the columns in which people graded by a criterion."""
+    """Take the columns in which people graded by a criterion.
+
+    Where it stands ``alone`` they may be called after nothing else than people.
+    """
     of_people = [
         facts.name
         for facts in finder.free.values()
-        if facts.kind == "numbers"
+        if facts.are_numbers
         and not words_in(facts, words_of.COUNTS | words_of.IDS)
         and (
-            (is_of_people(facts) and (criterion in facts.name.casefold() or alone))
+            (
+                is_of_people(facts)
+                and (criterion in facts.name.casefold() or (alone and not criterion_of(facts)))
+            )
             or (alone and facts.name in finder.joined)
             or facts.name.startswith(f"{OF_PEOPLE}{criterion}.")
         )

@@ -13,7 +13,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pytest_judgesense.files.rows import field_of, name_words
 from pytest_judgesense.files.tables import RowTable
+from pytest_judgesense.questions.import_.role_words import states_nothing
 from pytest_judgesense.suites.answer_kinds import (
+    FEWEST_LEVELS,
     InferredAnswers,
     different_words,
     inferred_answers,
@@ -127,13 +129,27 @@ class ColumnFacts:
         is_text = words >= fewest * len(self.stated) or max(lengths) > _LONGEST_NAME
         if is_text or any("\n" in text for text in self.stated):
             return "texts"
-        few = len(self.different) <= _MOST_ANSWERS or bool(self.odd_words)
+        few = len(self.different) <= _MOST_ANSWERS or bool(self.words_among_numbers)
         return "words" if few and max(lengths) <= _LONGEST_ANSWER else "names"
 
     @cached_property
     def odd_words(self) -> tuple[str, ...]:
         """The few words that stand among numbers; none where numbers are few."""
         return odd_among_numbers(self.stated)
+
+    @cached_property
+    def are_numbers(self) -> bool:
+        """Whether it holds numbers, beside words that say nothing perhaps: ``N/A`` among grades."""
+        return self.kind == "numbers" or bool(self.words_among_numbers)
+
+    @cached_property
+    def words_among_numbers(self) -> tuple[str, ...]:
+        """The words that say nothing beside numbers of three levels or more; else none."""
+        if len(self.numbers) < FEWEST_LEVELS:
+            return ()
+        odd = {*self.odd_words}
+        words = tuple(word for word in self.different if not _is_number(word))
+        return words if all(word in odd or states_nothing(word) for word in words) else ()
 
     @property
     def may_answer(self) -> bool:
@@ -142,13 +158,15 @@ class ColumnFacts:
 
     @cached_property
     def answers(self) -> InferredAnswers:
-        """The kind of answers that its words are."""
-        return inferred_answers(self.stated)
+        """The kind of answers that its words are, less those that say nothing among numbers."""
+        return inferred_answers(
+            word for word in self.stated if word not in self.words_among_numbers
+        )
 
     @property
     def numbers(self) -> list[str]:
-        """The different numbers of a column of such, from the lowest."""
-        return sorted(self.different, key=number_in)
+        """Its different numbers, from the lowest."""
+        return sorted(filter(_is_number, self.different), key=number_in)
 
     @property
     def are_whole_numbers(self) -> bool:
@@ -177,11 +195,10 @@ class ColumnFacts:
         count = len(self.different)
         if self.kind in ("nothing", "lists", "objects", "true or false"):
             return self.kind
-        if self.kind == "numbers":
+        if self.are_numbers:
             numbers = self.numbers
-            if count <= 2:
-                return " and ".join(numbers)
-            return f"{numbers[0]} to {numbers[-1]}"
+            ends = " and ".join(numbers) if count <= 2 else f"{numbers[0]} to {numbers[-1]}"
+            return ", ".join((ends, *self.words_among_numbers[:_MOST_SAID]))
         if self.kind == "texts":
             return "text"
         if self.kind == "names" and self.is_unique:

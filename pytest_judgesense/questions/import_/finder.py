@@ -200,5 +200,5 @@ def weight_of(facts: ColumnFacts) -> int:
     is_id = bool(words_in(facts, words_of.IDS - {"no", "number", "num"}))
     if best:
         return 0 if is_id and facts.is_unique else best + bool(by_judge)
-    speaks = (facts.kind == "numbers" or says_answers(facts)) and not is_id
+    speaks = (facts.are_numbers or says_answers(facts)) and not is_id
     return _BY_JUDGE_ALONE if by_judge and speaks else 0

@@ -133,13 +133,13 @@ def _meanings(finder: Finder, words: Iterable[str]) -> set[str]:
 def _are_other_numbers(finder: Finder, facts: ColumnFacts) -> bool:
     """Whether a column and the verdicts are numbers, which need no value in common."""
     verdict = finder.column_of("verdict")
-    return verdict is not None and verdict.kind == facts.kind == "numbers"
+    return verdict is not None and verdict.are_numbers and facts.are_numbers
 
 
 def _is_of_other_kind(finder: Finder, facts: ColumnFacts) -> bool:
     """Whether a column holds many numbers, and verdicts are words; or the other way."""
     verdict = finder.column_of("verdict")
-    if verdict is None or verdict.kind == facts.kind:
+    if verdict is None or verdict.kind == facts.kind or _are_other_numbers(finder, facts):
         return False
     kinds = {verdict.kind: verdict, facts.kind: facts}
     numbers = kinds.get("numbers")
@@ -215,7 +215,7 @@ def _says_as_verdicts(finder: Finder, facts: ColumnFacts) -> bool:
     verdict = finder.column_of("verdict")
     if verdict is None or not facts.may_answer or words_in(facts, words_of.COUNTS | words_of.IDS):
         return False
-    if verdict.kind == facts.kind == "numbers":
+    if verdict.are_numbers and facts.are_numbers:
         return number_in(facts.numbers[-1]) <= _BEYOND * number_in(verdict.numbers[-1])
     said = {word.casefold() for word in facts.different}
     return bool(said) and said <= {word.casefold() for word in verdict.different} | {TIE}

@@ -6,6 +6,7 @@ contents decide.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -218,3 +219,13 @@ NO_ANSWER: Final = _words(
     "no_verdict"
 ) | {"parse error", "parsing error", "no answer", "no verdict", "n.a."}
 """Words that state no verdict."""
+
+# "RateLimitError: 429", "error 500"; "error in the facts" may be a class.
+_ERROR: Final = re.compile(
+    r"([\w.]*(Error|Exception)|error|ERROR|([Tt]ime(out|d out)|TIMEOUT))\s*([:(\d]|$)"
+)
+
+
+def states_nothing(word: str) -> bool:
+    """Whether a cell holds a word that states no verdict, or the error of a call."""
+    return word.casefold() in NO_ANSWER or bool(_ERROR.match(word))

@@ -79,7 +79,9 @@ def _take_by_own_names(finder: Finder) -> None:
         facts = finder.free.get(name)
         if name in _DECIDED_LATER or facts is None or finder.says(name):
             continue
-        is_verdict = name == "judge" and (facts.kind not in _WRITTEN or says_answers(facts))
+        is_verdict = name == "judge" and (
+            facts.kind not in _WRITTEN or facts.are_numbers or says_answers(facts)
+        )
         is_text = name == "template" and any(_HOLE in text for text in facts.stated)
         if facts.kind in _KINDS.get(name, _NAMES) and not is_verdict and not is_text:
             finder.take(name, name, "its name")

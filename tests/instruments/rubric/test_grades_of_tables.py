@@ -44,3 +44,14 @@ def test_grades_that_nobody_gave_are_levels_between_stated_ends() -> None:
     design = design_of(WHOLE, range=("1", "5"))
     assert (design.labels, design.ordinal) == (("1", "2", "3", "4", "5"), True)
     assert design_of(WHOLE, range=("0", "100")).score == ScoreRange(0, 100)  # 101 levels
+
+
+def test_a_word_among_numbers_is_no_grade_of_a_judge_or_of_people() -> None:
+    said = [(str(n % 5 + 1), str((n + 1) % 5 + 1)) for n in range(12)]
+    said[2:4] = [("N/A", "3"), ("4", "N/A")]
+    assert "--value N/A=" in str(judge_and_person(said).preview())
+    read = judge_and_person(said, value=(("N/A", ""),)).answer()
+    assert read.judgments[0][1].ordinal
+    third, fourth = (judgment for judgment, _ in read.judgments[2:4])
+    assert (third.verdict, third.trial.label) == (None, "3")
+    assert (fourth.verdict, fourth.trial.label) == ("4", None)

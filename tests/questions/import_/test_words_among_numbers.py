@@ -1,0 +1,104 @@
+"""Numbers of a judge or of people among which a few words, or errors of calls, say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_judgesense.questions.import_.column_facts import ColumnFacts
+from pytest_judgesense.questions.import_.role_words import states_nothing
+from tests.questions.import_.tables import maps_of, options_of, shown_of, values_of
+
+GRADES = ("4", "1", "3", "5", "2", "3", "4", "1", "5", "2", "3", "4")
+OTHERS = ("3", "1", "4", "5", "2", "2", "4", "2", "5", "1", "3", "5")
+ITEMS = tuple(f"i{n}" for n in range(len(GRADES)))
+TEXTS = tuple(f"An answer that is number {n}." for n in range(len(GRADES)))
+
+
+def among(words: Sequence[str], numbers: Sequence[str] = GRADES) -> tuple[str, ...]:
+    """The numbers with words in place of the first of them."""
+    return (*words, *numbers[len(words) :])
+
+
+@pytest.mark.parametrize("word", ["N/A", "error", "unclear", "Error: timeout"])
+@pytest.mark.parametrize("person", ["human", "label", "human_score"])
+def test_grades_of_people_are_labels_beside_a_judge_that_failed_once(
+    word: str, person: str
+) -> None:
+    columns = {"item": ITEMS, "answer": TEXTS, "verdict": among([word]), person: OTHERS}
+    proposal = shown_of(columns)
+    assert proposal.no_judge == ""
+    assert maps_of(proposal).get("label", "label") == person
+    assert values_of(proposal) == {word: ""}
+
+
+@pytest.mark.parametrize("said", [GRADES, tuple("0110" * 3), among(["N/A"], tuple("0110" * 3))])
+def test_numbers_of_a_column_human_are_no_names_of_people(said: Sequence[str]) -> None:
+    human = tuple("0110" * 3) if "0" in said else OTHERS
+    proposal = shown_of({"item": ITEMS, "answer": TEXTS, "verdict": said, "human": human})
+    assert maps_of(proposal)["label"] == "human"
+
+
+def test_words_of_verdicts_are_no_names_of_people() -> None:
+    words = ("relevant", "partly", "off topic") * 4
+    columns = {"item": ITEMS, "answer": TEXTS, "verdict": words, "annotator": words[1:] + words[:1]}
+    assert maps_of(shown_of(columns))["label"] == "annotator"
+
+
+def test_numbers_of_raters_are_their_names() -> None:
+    columns = {"item": tuple("aaabbbcccddd"), "rater": tuple("123" * 4), "rating": GRADES}
+    assert shown_of(columns).no_judge == "each row is what one person said, rating by rater"
+
+
+def test_a_word_among_the_labels_is_none() -> None:
+    columns = {"item": ITEMS, "answer": TEXTS, "verdict": GRADES, "human": among(["N/A"], OTHERS)}
+    proposal = shown_of(columns)
+    assert (maps_of(proposal)["label"], values_of(proposal)) == ("human", {"N/A": ""})
+    assert "1 of 12 rows say N/A in column human, which is no grade" in proposal.notes
+
+
+def test_every_criterion_has_its_own_people_though_one_has_words() -> None:
+    columns = {
+        "item": ITEMS,
+        "answer": TEXTS,
+        "clarity": among(["N/A"]),
+        "tone": GRADES,
+        "human_clarity": OTHERS,
+        "human_tone": among(["?"], OTHERS),
+    }
+    proposal = shown_of(columns)
+    assert options_of(proposal, "grades") == [("clarity", "clarity"), ("tone", "tone")]
+    assert options_of(proposal, "people") == [("clarity", "human_clarity"), ("tone", "human_tone")]
+    assert values_of(proposal) == {"N/A": "", "?": ""}
+
+
+def test_people_of_another_criterion_are_not_those_of_the_only_one() -> None:
+    columns = {"item": ITEMS, "answer": TEXTS, "tone": GRADES, "human_clarity": OTHERS}
+    assert options_of(shown_of(columns), "people") == []
+
+
+def test_a_column_judge_of_numbers_and_errors_is_what_it_said() -> None:
+    # A quarter of the calls failed.
+    said = among(["Error: timeout", "Error: timeout", "RateLimitError: 429"])
+    proposal = shown_of({"item": ITEMS, "answer": TEXTS, "judge": said, "human": OTHERS})
+    assert maps_of(proposal)["verdict"] == "judge"
+    assert values_of(proposal) == {"Error: timeout": "", "RateLimitError: 429": ""}
+
+
+@pytest.mark.parametrize(
+    ("word", "nothing"),
+    [
+        *((word, True) for word in ("N/A", "Error", "error 500", "Timeout", "openai.APIError: x")),
+        *((word, False) for word in ("error in the facts", "no", "timeouts", "terror", "tie")),
+    ],
+)
+def test_errors_of_calls_state_nothing_and_classes_of_errors_do(word: str, nothing: bool) -> None:
+    assert states_nothing(word) is nothing
+
+
+def test_what_a_column_holds_names_the_words() -> None:
+    facts = ColumnFacts("verdict", among(["N/A"]))
+    assert (facts.holds, facts.says) == ("1 to 5, N/A", "grades 1 to 5")
+    # Two levels may be labels, beside which a word is one as well.
+    assert not ColumnFacts("verdict", among(["N/A"], tuple("0110" * 3))).are_numbers

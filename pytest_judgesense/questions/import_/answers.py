@@ -238,8 +238,8 @@ def _who_said_it(finder: Finder) -> ColumnFacts | None:
 def _says_as_another(finder: Finder, facts: ColumnFacts) -> bool:
     """Whether a column called after a person holds answers, as another one shows: no names.
 
-    It has words of a column of answers. Numbers of raters may be their ids; beside a column of
-    numbers those of a column ``human`` are answers as well.
+    It has words of a column of answers. Numbers of raters may be their ids; those of a column
+    ``human`` are answers as well beside other numbers, and so are 0 and 1 beside any answers.
     """
     others = [other for other in finder.free.values() if other is not facts and weight_of(other)]
     said = {word.casefold() for word in facts.different}
@@ -247,6 +247,7 @@ def _says_as_another(finder: Finder, facts: ColumnFacts) -> bool:
         return False
     return any(
         (facts.are_numbers and other.are_numbers)
+        or said == {"0", "1"}
         or said & {word.casefold() for word in other.different}
         for other in others
     )

@@ -33,9 +33,21 @@ def test_grades_of_people_are_labels_beside_a_judge_that_failed_once(
     assert values_of(proposal) == {word: ""}
 
 
-@pytest.mark.parametrize("said", [GRADES, tuple("0110" * 3), among(["N/A"], tuple("0110" * 3))])
-def test_numbers_of_a_column_human_are_no_names_of_people(said: Sequence[str]) -> None:
-    human = tuple("0110" * 3) if "0" in said else OTHERS
+BITS = tuple("0110" * 3)
+
+
+@pytest.mark.parametrize(
+    ("said", "human"),
+    [
+        (GRADES, OTHERS),
+        (BITS, BITS[1:] + BITS[:1]),
+        (among(["N/A"], BITS), BITS),
+        (("Pass", "Fail") * 6, BITS),
+    ],
+)
+def test_numbers_of_a_column_human_are_no_names_of_people(
+    said: Sequence[str], human: Sequence[str]
+) -> None:
     proposal = shown_of({"item": ITEMS, "answer": TEXTS, "verdict": said, "human": human})
     assert maps_of(proposal)["label"] == "human"
 
@@ -101,4 +113,4 @@ def test_what_a_column_holds_names_the_words() -> None:
     facts = ColumnFacts("verdict", among(["N/A"]))
     assert (facts.holds, facts.says) == ("1 to 5, N/A", "grades 1 to 5")
     # Two levels may be labels, beside which a word is one as well.
-    assert not ColumnFacts("verdict", among(["N/A"], tuple("0110" * 3))).are_numbers
+    assert not ColumnFacts("verdict", among(["N/A"], BITS)).are_numbers

@@ -25,6 +25,8 @@ _GOOD: Final = ("correct", "passed", "pass", "success", "ok", "good", "valid", "
 _NUMBERED: Final = frozenset(("1", "2"))
 _BELOW_ALL: Final = "-1"
 _FEWEST_GRADES: Final = 2
+# No class of labels is called so.
+_NOT_GIVEN: Final = frozenset(("n/a", "n.a.", "na", "nan", "null", "?"))
 
 
 def rename_answers(finder: Finder) -> None:
@@ -39,12 +41,12 @@ def rename_answers(finder: Finder) -> None:
     if is_pairwise(finder):
         _rename_candidates(finder, answers)
     verdict, label = finder.column_of("verdict"), finder.column_of("label")
-    for facts in (f for f in (*answers, *_grades(finder)) if f is not verdict):
-        _empty_words_among_numbers(finder, facts)
     if verdict is not None and verdict.may_answer:
         _rename_nothing(finder, verdict)
         if label is not None and label.may_answer:
             _compare_words(finder, verdict, label)
+    for facts in (f for f in (*answers, *_grades(finder)) if f is not verdict):
+        _empty_other_words(finder, facts)
 
 
 def _rename_candidates(finder: Finder, answers: Sequence[ColumnFacts]) -> None:
@@ -94,15 +96,21 @@ def _grades(finder: Finder) -> list[ColumnFacts]:
     return [finder.columns[name] for name in names if name in finder.columns]
 
 
-def _empty_words_among_numbers(finder: Finder, facts: ColumnFacts) -> None:
-    """Words such as ``N/A`` among grades of people, or of one criterion, state none."""
-    for word in facts.words_among_numbers:
+def _empty_other_words(finder: Finder, facts: ColumnFacts) -> None:
+    """Words such as ``N/A`` in labels of people, or among grades of one criterion, state nothing.
+
+    Among labels that are words they do where no verdict is the same.
+    """
+    verdict = finder.column_of("verdict")
+    said = set() if verdict is None else {word.casefold() for word in verdict.different}
+    others = (word for word in facts.different if word.casefold() in _NOT_GIVEN - said)
+    for word in facts.words_among_numbers or others:
         shown = {shown.casefold() for shown, _ in finder.shown_of("value")}
         if word.casefold() not in shown | finder.renamed.keys():
             finder.show("value", (word, ""), f"{word} states nothing")
         count = sum(text.casefold() == word.casefold() for text in facts.stated)
         rows = f"{count} of {len(facts.stated)} rows say {word} in column {facts.name}"
-        finder.notes.append(f"{rows}, which is no grade")
+        finder.notes.append(f"{rows}, which says nothing")
 
 
 def _rename_nothing(finder: Finder, verdict: ColumnFacts) -> None:

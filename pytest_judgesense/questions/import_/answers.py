@@ -455,6 +455,7 @@ def _take_grades(finder: Finder) -> bool:
         criterion = criterion_of(facts)
         if criterion and facts.are_numbers and not is_of_people(facts):
             graded.setdefault(criterion, facts)
+    _add_answers_called_as_criteria(finder, graded)
     _add_alike(finder, graded)
     stated = [
         facts
@@ -480,6 +481,15 @@ def _take_grades(finder: Finder) -> bool:
         names = listed(facts.name for facts in stated)
         finder.notes.append(f"grades by criterion are read; for {names} alone: --map verdict=...")
     return True
+
+
+def _add_answers_called_as_criteria(finder: Finder, graded: dict[str, ColumnFacts]) -> None:
+    """Add grades such as ``correctness``, which alone is what a judge says of everything."""
+    scale = whole_scale([text for facts in graded.values() for text in facts.numbers])
+    for facts in finder.free.values():
+        is_called_so = len(facts.words) == 1 and facts.words[0] in words_of.CRITERIA
+        if is_called_so and facts.are_numbers and {*facts.numbers} <= {*(scale or ())}:
+            graded.setdefault(facts.words[0], facts)
 
 
 def _add_alike(finder: Finder, graded: dict[str, ColumnFacts]) -> None:

@@ -67,7 +67,26 @@ def test_a_word_among_the_labels_is_none() -> None:
     columns = {"item": ITEMS, "answer": TEXTS, "verdict": GRADES, "human": among(["N/A"], OTHERS)}
     proposal = shown_of(columns)
     assert (maps_of(proposal)["label"], values_of(proposal)) == ("human", {"N/A": ""})
-    assert "1 of 12 rows say N/A in column human, which is no grade" in proposal.notes
+    assert "1 of 12 rows say N/A in column human, which says nothing" in proposal.notes
+
+
+def test_of_labels_that_are_words_it_is_none_where_no_verdict_is_so() -> None:
+    said, labels = ("good", "bad", "ok") * 4, ("N/A", "good", "bad") * 4
+    columns = {"item": ITEMS, "answer": TEXTS, "verdict": said, "human": labels}
+    assert values_of(shown_of(columns)) == {"N/A": ""}
+    # A class that the user names is one.
+    assert values_of(shown_of(columns, value=(("N/A", "ok"),))) == {}
+
+
+def test_correctness_is_a_criterion_beside_others_on_its_scale() -> None:
+    columns = {"item": ITEMS, "answer": TEXTS, "correctness": GRADES, "clarity": OTHERS}
+    assert {*options_of(shown_of(columns), "grades")} == {
+        ("clarity", "clarity"),
+        ("correctness", "correctness"),
+    }
+    # 0 and 1 are no grades of 1 to 5.
+    grades = options_of(shown_of({**columns, "correctness": BITS}), "grades")
+    assert grades == [("clarity", "clarity")]
 
 
 def test_every_criterion_has_its_own_people_though_one_has_words() -> None:

@@ -24,6 +24,7 @@ from pytest_judgesense.questions.init.from_function import (
     conversations_among,
     id_column,
     read_items,
+    words_without_a_label,
 )
 from pytest_judgesense.questions.init.suite_file import (
     FunctionOptions,
@@ -95,6 +96,7 @@ class ScoreConnection:
             least, most = score_text(min(self.numbers)), score_text(max(self.numbers))
             count = f"{len(self.numbers)} numbers from {least} to {most}"
             yield f"labels are in column {self.label}: {count}"
+            yield from words_without_a_label(self.values)
         else:
             yield "no column with labels: the error is not gated; --map label=COLUMN names one"
         low, high = self.ends.ends
@@ -212,7 +214,7 @@ def _connection(
         {name: column for name, column in by_field.items() if name != column},
         list(columns.by_parameter),
         columns.label,
-        dict(options.value),
+        columns.values,
         ends,
         _mark(options, ends),
         (),

@@ -59,6 +59,7 @@ from pytest_judgesense.suites.answer_kinds import (
     answers_of,
     inferred_answers,
     is_whole,
+    odd_among_numbers,
 )
 from pytest_judgesense.suites.item import Item
 from pytest_judgesense.suites.loading import form_of, load_suite
@@ -254,6 +255,7 @@ class Columns(NamedTuple):
         by_parameter: the column of each parameter.
         beside: the columns of what an item has besides, by field.
         label: the column of the labels; ``None`` without one.
+        values: what words in that column mean, if not obvious; empty for what is no label.
         meanings: the labels, as often as they stand there.
         sides: the parameters of two answers, where it takes two.
         kind: of the answers of the function.
@@ -262,6 +264,7 @@ class Columns(NamedTuple):
     by_parameter: Mapping[str, str]
     beside: Mapping[str, str]
     label: str | None
+    values: Mapping[str, str]
     meanings: Sequence[str]
     sides: tuple[str, str] | None
     kind: AnswerKind
@@ -290,6 +293,10 @@ class Columns(NamedTuple):
         labels, values = options.labels, dict(options.value)
         _refuse_labels(labels)
         _refuse_values(items, label, values, options)
+        if not labels:
+            said = {word.casefold() for word in values}
+            odd = odd_among_numbers(items.values(label))
+            values |= dict.fromkeys((word for word in odd if word.casefold() not in said), "")
         by_word = {word.strip().casefold(): meaning for word, meaning in values.items()}
         meanings = [by_word.get(word.casefold(), as_whole(word)) for word in items.values(label)]
         meanings = [*filter(None, meanings)]
@@ -297,7 +304,7 @@ class Columns(NamedTuple):
         of_words = inferred_answers(labels or meanings, are_all=bool(labels)).kind
         inferred: AnswerKind = "pairwise" if sides else of_words
         kind = _answer_kind(options.kind) or inferred
-        return cls(column_by_parameter, beside, label, meanings, sides, kind)
+        return cls(column_by_parameter, beside, label, values, meanings, sides, kind)
 
 
 def connected(function: Callable[..., Any], items: Items, options: FunctionOptions) -> Connection:
@@ -317,7 +324,7 @@ def by_columns(columns: Columns, items: Items, options: FunctionOptions) -> Conn
         UsageError: labels are not known, or items are wrong.
     """
     by_parameter, label, kind = columns.by_parameter, columns.label, columns.kind
-    beside, values = dict(columns.beside), dict(options.value)
+    beside = dict(columns.beside)
     if kind == "pairwise":
         connection = _of_pairs(items, by_parameter, columns.sides, label, options)
     else:
@@ -331,7 +338,7 @@ def by_columns(columns: Columns, items: Items, options: FunctionOptions) -> Conn
     connection = replace(
         connection,
         columns=renamed,
-        values={**connection.values, **values},
+        values={**connection.values, **columns.values},
         label=label,
         messages=conversations_among(items, connection.fields, renamed),
     )
@@ -686,11 +693,18 @@ def recognised(connection: Connection) -> Iterator[str]:
     sides = {"1": names["A"][0], "2": names["B"][0]} if of_pairs else {}
     counted = (f"{sides.get(label, label)} {n}" for label, n in connection.counts.items())
     yield f"labels are in column {connection.label}: {', '.join(counted) or 'none'}"
+    yield from words_without_a_label(connection.values)
     if connection.kind == "grades":
         scale = f"{connection.labels[0]} to {connection.labels[-1]}"
         yield f"answers are whole numbers from {scale}; --labels names others"
     for answer, named in names.items() if not of_pairs else ():
         yield f"{answer} is also what the function calls {', '.join(named)}"
+
+
+def words_without_a_label(values: Mapping[str, str]) -> Iterator[str]:
+    """Words of the column of labels that are none, with the option that gives one a meaning."""
+    for word in (word for word, meaning in values.items() if not meaning):
+        yield f"{word} is no label; {option_words('--value', word, 'LABEL')} says which it is"
 
 
 def suite_table_of(connection: Connection, name: str, file: str) -> dict[str, Any]:

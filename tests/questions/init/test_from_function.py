@@ -368,6 +368,27 @@ def test_an_object_in_a_column_that_is_used_is_named_with_its_type(
     assert "json.dumps" in caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("options", "values", "labels"),
+    [
+        ((), {"N/A": ""}, ("1", "2", "3", "4", "5")),
+        (("--value", "n/a=3"), {"n/a": "3"}, ("1", "2", "3", "4", "5")),
+        # Of answers that are named it may be one.
+        (("--labels", "1,2,3,4,5,N/A"), {}, ("1", "2", "3", "4", "5", "N/A")),
+    ],
+)
+def test_a_word_among_grades_is_no_label_unless_it_is_said_to_be_one(
+    tmp_path: Path, options: tuple[str, ...], values: dict[str, str], labels: tuple[str, ...]
+) -> None:
+    rows = [{"output": f"x{n}", "label": str(n % 5 + 1)} for n in range(20)]
+    items = items_in(tmp_path, *rows, {"output": "y", "label": "N/A"})
+    connection = connected(graded, items, parsed(items.file, *options))
+    assert (dict(connection.values), tuple(connection.labels)) == (values, labels)
+    assert connection.counts.get("N/A", 0) == ("N/A" in labels)
+    told = [line for line in connection.recognised() if "is no label" in line]
+    assert told == ["N/A is no label; --value N/A=LABEL says which it is"] * ("" in values.values())
+
+
 def test_an_object_in_a_column_that_nobody_takes_is_left_alone(tmp_path: Path) -> None:
     row = {"output": "x", "label": "YES", "of": {"model": "m"}}
     items = items_in(tmp_path, row, {**row, "output": "y", "label": "NO"})

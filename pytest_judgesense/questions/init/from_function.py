@@ -330,7 +330,10 @@ def by_columns(columns: Columns, items: Items, options: FunctionOptions) -> Conn
     else:
         content: ContentKind = "labels" if columns.is_score else kind
         words = options.labels or answers_of(columns.meanings, content)
-        connection = _of_contents(by_parameter, kind, label, words, options)
+        if not 2 <= len(words) <= _MOST_LABELS:
+            used = {*by_parameter.values(), *beside.values()}
+            raise _unknown_answers(items, label, len(words), used, options)
+        connection = _of_contents(by_parameter, kind, words)
     if column := id_column(items, {*connection.columns.values(), *beside.values()}):
         beside["id"] = column
     of_fields = {**connection.columns, **beside}
@@ -597,20 +600,33 @@ def _of_pairs(
     )
 
 
+def _unknown_answers(
+    items: Items, label: str | None, count: int, used: Collection[str], options: FunctionOptions
+) -> UsageError:
+    """The error of items without labels, with the first column that may hold such."""
+    different = {name: {*items.values(name)} for name in items.columns if name not in used}
+    may_be = [
+        name
+        for name, words in different.items()
+        if 2 <= len(words) <= _MOST_LABELS and 2 * len(words) <= len(items.rows)
+    ]
+    found = f"{count} labels in column {label}" if label else "no column called label"
+    if may_be and not label:
+        found += f"; {may_be[0]} holds {listed(sorted(different[may_be[0]]))}"
+    mapped = option_words("--map", "label", may_be[0] if may_be else "COLUMN")
+    return UsageError(
+        f"the possible answers of {options.function} are not known",
+        found=found,
+        expected=f"a column of 2 to {_MOST_LABELS} labels or grades, or of numbers",
+        remedy=f"name it: {command_of(options)} {mapped}; or the answers: --labels YES,NO",
+    )
+
+
 def _of_contents(
     column_by_parameter: Mapping[str, str],
     kind: ContentKind,
-    label: str | None,
     answers: Sequence[str],
-    options: FunctionOptions,
 ) -> Connection:
-    if not 2 <= len(answers) <= _MOST_LABELS:
-        raise UsageError(
-            f"the possible answers of {options.function} are not known",
-            found=f"{len(answers)} labels in column {label}" if label else "no column with labels",
-            expected=f"a column of 2 to {_MOST_LABELS} labels or grades, or of numbers",
-            remedy=f"name them: {command_of(options)} --labels YES,NO; or --map label=COLUMN",
-        )
     if kind == "grades" and not is_whole(answers):
         raise UsageError(
             "--kind grades is about whole numbers",

@@ -389,6 +389,25 @@ def test_a_word_among_grades_is_no_label_unless_it_is_said_to_be_one(
     assert told == ["N/A is no label; --value N/A=LABEL says which it is"] * ("" in values.values())
 
 
+def test_a_column_that_may_hold_the_labels_is_named_in_the_command_that_takes_it(
+    tmp_path: Path,
+) -> None:
+    texts = [{"output": f"x{n}", "of": f"m{n}"} for n in range(6)]
+    labelled = [
+        {**row, "checked by people": ("pass", "fail")[n % 2]} for n, row in enumerate(texts)
+    ]
+    items = items_in(tmp_path, *labelled)
+    with pytest.raises(UsageError) as caught:
+        connected(graded, items, parsed(items.file))
+    assert "'label=checked by people'; or the answers: --labels" in caught.value.remedy
+    assert caught.value.found == "no column called label; checked by people holds fail, pass"
+    # Words that do not repeat are no labels.
+    items = items_in(tmp_path, *texts)
+    with pytest.raises(UsageError, match="no column called label\n") as caught:
+        connected(graded, items, parsed(items.file))
+    assert "--map label=COLUMN" in caught.value.remedy
+
+
 def test_an_object_in_a_column_that_nobody_takes_is_left_alone(tmp_path: Path) -> None:
     row = {"output": "x", "label": "YES", "of": {"model": "m"}}
     items = items_in(tmp_path, row, {**row, "output": "y", "label": "NO"})

@@ -43,6 +43,8 @@ _ORDER_WORDS: Final = {word: order for word, order in words_of.ORDERS.items() if
 _RATERS: Final = frozenset("annotator rater worker reviewer expert voter".split())
 # Whoever it was, a person said what is called so.
 _OF_ANY_PERSON: Final = frozenset("human humans people".split())
+# Numbers in a column that is called so are seldom ids of people.
+_NUMBERED_SELDOM: Final = _OF_ANY_PERSON | {"person"}
 # What is said in columns of these names is a judge's where one is named.
 _ANNOTATED: Final = frozenset("label labels annotation annotations".split())
 _OF_JUDGES_FILES: Final = words_of.JUDGES | {"judge", "llm", "autorater"}
@@ -239,11 +241,11 @@ def _says_as_another(finder: Finder, facts: ColumnFacts) -> bool:
     """Whether a column called after a person holds answers, as another one shows: no names.
 
     It has words of a column of answers. Numbers of raters may be their ids; those of a column
-    ``human`` are answers as well beside other numbers, and so are 0 and 1 beside any answers.
+    ``human`` or ``person`` are answers beside other numbers, and 0 and 1 beside any answers.
     """
     others = [other for other in finder.free.values() if other is not facts and weight_of(other)]
     said = {word.casefold() for word in facts.different}
-    if facts.are_numbers and not {*facts.words} <= _OF_ANY_PERSON:
+    if facts.are_numbers and not {*facts.words} <= _NUMBERED_SELDOM:
         return False
     return any(
         (facts.are_numbers and other.are_numbers)

@@ -22,7 +22,7 @@ def among(words: Sequence[str], numbers: Sequence[str] = GRADES) -> tuple[str, .
 
 
 @pytest.mark.parametrize("word", ["N/A", "error", "unclear", "Error: timeout"])
-@pytest.mark.parametrize("person", ["human", "label", "human_score"])
+@pytest.mark.parametrize("person", ["human", "person", "label", "human_score"])
 def test_grades_of_people_are_labels_beside_a_judge_that_failed_once(
     word: str, person: str
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -105,17 +104,22 @@ def _empty_other_words(finder: Finder, facts: ColumnFacts) -> None:
     said = set() if verdict is None else {word.casefold() for word in verdict.different}
     others = (word for word in facts.different if word.casefold() in _NOT_GIVEN - said)
     for word in facts.words_among_numbers or others:
-        shown = {shown.casefold() for shown, _ in finder.shown_of("value")}
-        if word.casefold() not in shown | finder.renamed.keys():
-            finder.show("value", (word, ""), f"{word} states nothing")
-        count = sum(text.casefold() == word.casefold() for text in facts.stated)
-        rows = f"{count} of {len(facts.stated)} rows say {word} in column {facts.name}"
-        finder.notes.append(f"{rows}, which says nothing")
+        _take_out(finder, facts, word, f" in column {facts.name}, which says nothing")
+
+
+def _take_out(finder: Finder, facts: ColumnFacts, word: str, remark: str) -> None:
+    """Show that a word states nothing, and in how many rows; what the user says of it stays."""
+    low = word.casefold()
+    if low in finder.renamed:
+        return
+    if low not in {shown.casefold() for shown, _ in finder.shown_of("value")}:
+        finder.show("value", (word, ""), f"{word} states nothing")
+    count = sum(text.casefold() == low for text in facts.stated)
+    finder.notes.append(f"{count} of {len(facts.stated)} rows say {word}{remark}")
 
 
 def _rename_nothing(finder: Finder, verdict: ColumnFacts) -> None:
     """Words that state no verdict; a number below all others may."""
-    counted = Counter(text.casefold() for text in verdict.stated)
     among_numbers = {word.casefold() for word in verdict.words_among_numbers}
     for word in verdict.different:
         low = word.casefold()
@@ -127,10 +131,8 @@ def _rename_nothing(finder: Finder, verdict: ColumnFacts) -> None:
             or _is_failure(low, verdict)
             or _is_without_reply(finder, verdict, low)
         )
-        if says_nothing and low not in finder.renamed and others >= _FEWEST_GRADES:
-            finder.show("value", (word, ""), f"{word} states no verdict")
-            rows = f"{counted[low]} of {counted.total()} rows say {word}"
-            finder.notes.append(f"{rows}, which is no verdict: they are unread")
+        if says_nothing and others >= _FEWEST_GRADES:
+            _take_out(finder, verdict, word, ", which is no verdict: they are unread")
     if verdict.kind == "numbers" and _BELOW_ALL not in finder.renamed:
         numbers = verdict.numbers
         if numbers[0] == _BELOW_ALL and _begins_at_zero_or_one(numbers[1:]):
@@ -180,8 +182,7 @@ def _begins_at_zero_or_one(numbers: Sequence[str]) -> bool:
 
 def _compare_words(finder: Finder, verdict: ColumnFacts, label: ColumnFacts) -> None:
     """Two words for no and yes, of verdicts, and two others of labels."""
-    judged = [word for word in verdict.different if word.casefold() not in words_of.NO_ANSWER]
-    said = [*label.different]
+    judged, said = _words_that_state(verdict), _words_that_state(label)
     both = [{word.casefold() for word in words} for words in (judged, said)]
     if both[0] & both[1] or not finder.renamed.keys().isdisjoint(both[0] | both[1]):
         return
@@ -194,6 +195,11 @@ def _compare_words(finder: Finder, verdict: ColumnFacts, label: ColumnFacts) -> 
     for is_yes, word in poles_of_label.items():
         meaning = poles[is_yes]
         finder.show("value", (word, meaning), f"{label.name} {word} is {verdict.name} {meaning}")
+
+
+def _words_that_state(facts: ColumnFacts) -> list[str]:
+    """The words of a column without those that state no verdict."""
+    return [word for word in facts.different if not words_of.states_nothing(word)]
 
 
 def _poles(words: Sequence[str]) -> dict[bool, str]:
@@ -209,7 +215,7 @@ def _says_what_1_is(*columns: ColumnFacts) -> bool:
 
 def _ask_meaning(finder: Finder, verdict: ColumnFacts, label: ColumnFacts) -> None:
     """Ask which of two words of a label is which of the verdicts."""
-    poles, poles_of_label = _poles(verdict.different), _poles(label.different)
+    poles, poles_of_label = (_poles(_words_that_state(facts)) for facts in (verdict, label))
     said = [poles_of_label[is_yes] for is_yes in (True, False) if is_yes in poles_of_label]
     judged = [poles[is_yes] for is_yes in (True, False) if is_yes in poles]
     readings = []

@@ -133,11 +133,6 @@ class ColumnFacts:
         return "words" if few and max(lengths) <= _LONGEST_ANSWER else "names"
 
     @cached_property
-    def odd_words(self) -> tuple[str, ...]:
-        """The few words that stand among numbers; none where numbers are few."""
-        return odd_among_numbers(self.stated)
-
-    @cached_property
     def are_numbers(self) -> bool:
         """Whether it holds numbers, beside words that say nothing perhaps: ``N/A`` among grades."""
         return self.kind == "numbers" or bool(self.words_among_numbers)
@@ -147,7 +142,7 @@ class ColumnFacts:
         """The words that say nothing beside numbers of three levels or more; else none."""
         if len(self.numbers) < FEWEST_LEVELS:
             return ()
-        odd = {*self.odd_words}
+        odd = {*odd_among_numbers(self.stated)}
         words = tuple(word for word in self.different if not _is_number(word))
         return words if all(word in odd or states_nothing(word) for word in words) else ()
 

@@ -107,9 +107,10 @@ def _has_ties(verdict: ColumnFacts | None) -> bool:
 
 def _candidates(finder: Finder, words: Iterable[str]) -> set[str]:
     """What words mean, but ties and what names nobody."""
-    meant = (finder.renamed.get(word.casefold(), word).casefold() for word in words)
+    stated = (word for word in words if not words_of.states_nothing(word))
+    meant = (finder.renamed.get(word.casefold(), word).casefold() for word in stated)
     said = {words_of.WORDS_OF_PAIRS.get(word, word).casefold() for word in meant}
-    return said - {TIE, ABSTAIN, *words_of.NO_ANSWER, "", "neither"}
+    return said - {TIE, ABSTAIN, "", "neither"}
 
 
 def _find_named_candidates(finder: Finder) -> None:

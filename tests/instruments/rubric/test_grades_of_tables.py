@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pytest_judgesense.trial import Design, ScoreRange
-from tests.questions.import_.tables import judge_and_person
+from pytest_judgesense.trial import ScoreRange
+from tests.questions.import_.tables import design_of, judge_and_person
 
 FIFTHS = (("4/5", "5/5"), ("2/5", "3/5"), ("3/5", "2/5"))
 WHOLE = (("4", "5"), ("5", "5"), ("4", "4"))
@@ -17,10 +16,6 @@ WHOLE = (("4", "5"), ("5", "5"), ("4", "4"))
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def design_of(pairs: tuple[tuple[str, str], ...], **options: Any) -> Design:
-    return judge_and_person(pairs, **options).answer().judgments[0][1]
 
 
 @pytest.mark.parametrize("pairs", [FIFTHS, FIFTHS[::-1]])

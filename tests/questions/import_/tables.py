@@ -13,6 +13,7 @@ from pytest_judgesense.files.tables import JSON_LINES, RowTable
 from pytest_judgesense.questions.import_.column_facts import columns_of
 from pytest_judgesense.questions.import_.question import ImportQuestion
 from pytest_judgesense.questions.import_.roles import shown_by_columns
+from pytest_judgesense.trial import Design
 
 FOUR = ("1", "2", "3", "4")
 
@@ -25,6 +26,11 @@ def judge_and_person(pairs: Iterable[tuple[str, str]], **options: Any) -> Import
     rows = (f"{place}/9,{verdict},{label}" for place, (verdict, label) in enumerate(pairs))
     Path("t.csv").write_text("\n".join(("item,verdict,label", *rows)), encoding="utf-8")
     return ImportQuestion(ImportOptions(Path("t.csv"), **options), Path("log.jsonl"))
+
+
+def design_of(pairs: Iterable[tuple[str, str]], **options: Any) -> Design:
+    """What such a table is measured as."""
+    return judge_and_person(pairs, **options).answer().judgments[0][1]
 
 
 def table_of(columns: Mapping[str, Sequence[Any]]) -> RowTable:

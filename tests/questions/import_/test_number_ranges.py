@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_judgesense.errors import LogError, UsageError
-from pytest_judgesense.trial import Design, ScoreRange
-from tests.questions.import_.tables import judge_and_person
+from pytest_judgesense.trial import ScoreRange
+from tests.questions.import_.tables import design_of, judge_and_person
 
 HALVES = (("4.5", "4.0"), ("1.0", "2.0"), ("3.0", "5.0"))
 
@@ -19,10 +19,6 @@ HALVES = (("4.5", "4.0"), ("1.0", "2.0"), ("3.0", "5.0"))
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def design_of(pairs: tuple[tuple[str, str], ...], **options: object) -> Design:
-    return judge_and_person(pairs, **options).answer().judgments[0][1]
 
 
 @pytest.mark.parametrize("pairs", [HALVES, HALVES[::-1]])

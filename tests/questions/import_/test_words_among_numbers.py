@@ -8,7 +8,7 @@ import pytest
 
 from pytest_judgesense.questions.import_.column_facts import ColumnFacts
 from pytest_judgesense.questions.import_.role_words import states_nothing
-from tests.questions.import_.tables import maps_of, options_of, shown_of, values_of
+from tests.questions.import_.tables import asked, maps_of, options_of, shown_of, values_of
 
 GRADES = ("4", "1", "3", "5", "2", "3", "4", "1", "5", "2", "3", "4")
 OTHERS = ("3", "1", "4", "5", "2", "2", "4", "2", "5", "1", "3", "5")
@@ -74,8 +74,9 @@ def test_of_labels_that_are_words_it_is_none_where_no_verdict_is_so() -> None:
     said, labels = ("good", "bad", "ok") * 4, ("N/A", "good", "bad") * 4
     columns = {"item": ITEMS, "answer": TEXTS, "verdict": said, "human": labels}
     assert values_of(shown_of(columns)) == {"N/A": ""}
-    # A class that the user names is one.
-    assert values_of(shown_of(columns, value=(("N/A", "ok"),))) == {}
+    # A class that the user names is one, and nothing else is told of it.
+    named = shown_of(columns, value=(("N/A", "ok"),))
+    assert (values_of(named), named.notes) == ({}, ())
 
 
 def test_correctness_is_a_criterion_beside_others_on_its_scale() -> None:
@@ -115,6 +116,24 @@ def test_a_column_judge_of_numbers_and_errors_is_what_it_said() -> None:
     proposal = shown_of({"item": ITEMS, "answer": TEXTS, "judge": said, "human": OTHERS})
     assert maps_of(proposal)["verdict"] == "judge"
     assert values_of(proposal) == {"Error: timeout": "", "RateLimitError: 429": ""}
+
+
+def test_an_error_of_a_call_is_no_candidate() -> None:
+    error = "RateLimitError: 429"
+    texts = {"item": ITEMS, "response_a": TEXTS, "response_b": TEXTS[::-1]}
+    pairs = shown_of({**texts, "winner": (error, *("A", "B") * 5, "A"), "human": ("A", "B") * 6})
+    assert maps_of(pairs)["field.a"] == "response_a"
+    assert values_of(pairs) == {"A": "A", "B": "B", error: ""}
+
+
+@pytest.mark.parametrize("word", ["RateLimitError: 429", "N/A"])
+@pytest.mark.parametrize("labels", [BITS, among(["N/A"], BITS)])
+def test_0_and_1_are_asked_beside_words_and_one_that_states_nothing(
+    word: str, labels: Sequence[str]
+) -> None:
+    said = (*("yes", "no") * 5, "yes", word)
+    proposal = shown_of({"item": ITEMS, "answer": TEXTS, "verdict": said, "label": labels})
+    assert asked(proposal) == ["what does label 1, 0 say of yes, no?"]
 
 
 @pytest.mark.parametrize(
